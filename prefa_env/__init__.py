@@ -1,0 +1,1 @@
+"""Prefa, compiled with Numba: one table for PettingZoo, many tables for training."""

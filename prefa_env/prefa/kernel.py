@@ -1,0 +1,504 @@
+"""The rules of Prefa, compiled once: a pair of functions per phase, over one record per table.
+
+Everything else (environments, batches, search) asks these functions. Nothing here allocates, draws
+or raises: chance is an argument, and doors check actions before they call `step`.
+Rule numbers are those of `docs/rules.md`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .._jit import njit
+from ..tricks import beats, playable, shown_void
+from ..words import put_byte
+from .rules import (
+    ALL_CARDS,
+    NUM_RUNGS,
+    PACK,
+    SUIT,
+    Action,
+    Defence,
+    Flag,
+    Phase,
+)
+from .scoring import DECLINE_KAPIKIA, DECLINE_KASSA, floor_kassa, payments
+from .state import SAID_DEFENCE_PASS, State
+
+# Numba freezes plain integers into the machine code; enum members would be looked up.
+_AUCTION, _DISCARD, _CONTRACT = int(Phase.AUCTION), int(Phase.DISCARD), int(Phase.CONTRACT)
+_DEFENCE, _INVITE, _PLAY = int(Phase.DEFENCE), int(Phase.INVITE), int(Phase.PLAY)
+_OVER = int(Phase.OVER)
+_PASS, _WRITE, _BID = int(Action.PASS), int(Action.WRITE), int(Action.BID)
+_SAY_PLAY, _SAY_ALONE, _SAY_INVITE = int(Action.PLAY), int(Action.ALONE), int(Action.INVITE)
+_HOLD_AFTER_FIRST_ROUND = int(Flag.HOLD_AFTER_FIRST_ROUND)
+_HOLD_EXCLUDES_RAISE = int(Flag.HOLD_EXCLUDES_RAISE)
+_NO_WRITE = int(Flag.NO_WRITE)
+_MISERE = int(Flag.MISERE)
+_ACES_BONUS = int(Flag.ACES_BONUS)
+_MATCH = int(Flag.MATCH)
+_NOBODY, _BOTH = int(Defence.NOBODY), int(Defence.BOTH)
+_RIGHT_ALONE, _LEFT_ALONE = int(Defence.RIGHT_ALONE), int(Defence.LEFT_ALONE)
+_RIGHT_INVITES, _LEFT_INVITES = int(Defence.RIGHT_INVITES), int(Defence.LEFT_INVITES)
+_TOP_RUNG = NUM_RUNGS - 1
+_HAND_SIZE = PACK.hand_size
+_ALL_SEATS = 0b111
+_FOUR_ACES = 0x80808080
+_BIDS = ((1 << NUM_RUNGS) - 1) << _BID
+
+
+@njit
+def right_of(seat: int) -> int:
+    """The next seat in turn order (P1)."""
+    return seat + 1 if seat < 2 else 0
+
+
+@njit
+def left_of(seat: int) -> int:
+    return seat - 1 if seat > 0 else 2
+
+
+@njit
+def _next_in(seat: int, seats: int) -> int:
+    """The next seat in turn order among `seats` (bits, not empty)."""
+    seat = right_of(seat)
+    while seats >> seat & 1 == 0:
+        seat = right_of(seat)
+    return seat
+
+
+# -- the start ------------------------------------------------------------------------------------
+
+
+@njit
+def start_match(s: State, kassa: int, deals_left: int) -> None:
+    """Set the table's kassas to `kassa` points and its kapikia to 0 (P5)."""
+    for seat in range(3):
+        s.kassa[seat] = kassa
+        s.kapikia[seat] = 0
+    s.deals_left = deals_left
+
+
+@njit
+def deal(s: State, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> None:
+    """Begin a deal: clears the last one, keeps kassas and kapikia of the match (P3, P4).
+
+    Args:
+        flags: `Rules.options`, with `Flag.MATCH` where the floor S4 applies.
+        deck: int8 [32], each card once: the hands in seat order, then the talon.
+        dealer: 0..2.
+    """
+    s.options = flags
+    s.dealer = dealer
+    s.first = right_of(dealer)
+    s.phase = _AUCTION
+    s.seat = s.first
+    s.talon = np.int64(1) << deck[30] | np.int64(1) << deck[31]
+    s.discards = 0
+    s.trick = 0
+    for seat in range(3):
+        hand = np.int64(0)
+        for i in range(_HAND_SIZE):
+            hand |= np.int64(1) << deck[seat * _HAND_SIZE + i]
+        s.hands[seat] = hand
+        s.played[seat] = 0
+        s.said[seat] = 0
+        s.voids[seat] = 0
+        s.tricks[seat] = 0
+        s.kassa_change[seat] = 0
+        s.kapikia_change[seat] = 0
+        s.settled_thirds[seat] = 0
+    s.active = _ALL_SEATS
+    s.bid = -1
+    s.owner = -1
+    s.is_held = 0
+    s.is_written = 0
+    s.num_calls = 0
+    s.has_aces = 0
+    s.defence = _NOBODY
+    s.playing = 0
+    s.trump = 0
+    s.led = 0
+    s.best = 0
+    s.winner = -1
+    s.in_trick = 0
+    s.num_played = 0
+    s.shown_card = 0
+    s.order[:] = 0
+    s.calls[:] = 0
+
+
+# -- auction --------------------------------------------------------------------------------------
+
+
+@njit
+def _may_hold(s: State) -> bool:
+    """A3: whether the seat to act may take over the standing bid."""
+    if s.options & _HOLD_AFTER_FIRST_ROUND != 0:
+        return s.num_calls >= 3 and s.is_held == 0
+    position = s.seat - s.first if s.seat >= s.first else s.seat - s.first + 3
+    owner = s.owner - s.first if s.owner >= s.first else s.owner - s.first + 3
+    return position < owner
+
+
+@njit
+def _auction_actions(s: State) -> int:
+    """A2, A3, A6."""
+    legal = np.int64(1) << _PASS
+    if s.bid < 0:
+        legal |= np.int64(1) << _BID
+        if s.owner < 0 and s.options & _NO_WRITE == 0:
+            legal |= np.int64(1) << _WRITE
+        return legal
+    may_raise = s.bid < _TOP_RUNG
+    if _may_hold(s):
+        legal |= np.int64(1) << (_BID + s.bid)
+        if s.options & (_HOLD_EXCLUDES_RAISE | _HOLD_AFTER_FIRST_ROUND) != 0:
+            may_raise = False
+    if may_raise:
+        legal |= np.int64(1) << (_BID + s.bid + 1)
+    return legal
+
+
+@njit
+def _call(s: State, action: int) -> None:
+    seat = s.seat
+    s.said[seat] |= np.int64(1) << (action - _PASS)
+    put_byte(s.calls, s.num_calls, action - _PASS + 1)
+    s.num_calls += 1
+    if action == _PASS:
+        s.active &= ~(np.int64(1) << seat)
+    elif action == _WRITE:
+        s.owner = seat
+    else:
+        if s.bid < 0 and s.owner >= 0:
+            s.active &= ~(np.int64(1) << s.owner)  # A4: the writer is out
+        s.is_held = 1 if action - _BID == s.bid else 0
+        s.bid = action - _BID
+        s.owner = seat
+    if s.active == 0:  # A5
+        if s.options & _MISERE != 0:
+            _start_play(s, _ALL_SEATS, 0)
+        else:
+            _finish(s)
+    elif s.owner >= 0 and s.active == np.int64(1) << s.owner:
+        _take_talon(s)
+    else:
+        s.seat = _next_in(seat, s.active)
+
+
+# -- talon, discards, contract --------------------------------------------------------------------
+
+
+@njit
+def _take_talon(s: State) -> None:
+    """T1."""
+    s.phase = _DISCARD
+    s.seat = s.owner
+    s.is_written = 1 if s.bid < 0 else 0
+    s.hands[s.owner] |= s.talon
+    if s.options & _ACES_BONUS != 0 and s.hands[s.owner] & _FOUR_ACES == _FOUR_ACES:
+        s.has_aces = 1
+
+
+@njit
+def _discard(s: State, card: int) -> None:
+    bit = np.int64(1) << card
+    s.hands[s.seat] ^= bit
+    if s.discards != 0:
+        s.phase = _CONTRACT
+    s.discards |= bit
+
+
+@njit
+def _contract_actions(s: State) -> int:
+    """T2, T3."""
+    if s.is_written != 0:
+        return np.int64(_BIDS) | np.int64(1) << _WRITE
+    return np.int64(_BIDS) >> (_BID + s.bid) << (_BID + s.bid)
+
+
+@njit
+def _name_contract(s: State, action: int) -> None:
+    if action == _WRITE:  # T3: declines to play
+        _book(s, DECLINE_KASSA, -2 * DECLINE_KAPIKIA, DECLINE_KAPIKIA, DECLINE_KAPIKIA)
+        _finish(s)
+        return
+    s.bid = action - _BID
+    s.phase = _DEFENCE
+    s.seat = right_of(s.owner)
+
+
+# -- defence --------------------------------------------------------------------------------------
+
+
+@njit
+def _defend(s: State, action: int) -> None:
+    """D1, D2."""
+    seat = s.seat
+    right = right_of(s.owner)
+    if action == _SAY_PLAY:
+        s.said[seat] |= np.int64(1) << (_SAY_PLAY - _PASS)
+        s.playing |= np.int64(1) << seat
+    else:
+        s.said[seat] |= np.int64(1) << SAID_DEFENCE_PASS
+    if seat == right:
+        s.seat = left_of(s.owner)
+    elif s.playing == 0:
+        _pay(s)
+    elif s.playing == np.int64(1) << right | np.int64(1) << left_of(s.owner):
+        s.defence = _BOTH
+        _start_contract(s, _ALL_SEATS)
+    else:
+        s.phase = _INVITE
+        s.seat = right if s.playing == np.int64(1) << right else left_of(s.owner)
+
+
+@njit
+def _choose_company(s: State, action: int) -> None:
+    """D3."""
+    s.said[s.seat] |= np.int64(1) << (action - _PASS)
+    is_right = s.seat == right_of(s.owner)
+    if action == _SAY_ALONE:
+        s.defence = _RIGHT_ALONE if is_right else _LEFT_ALONE
+        _start_contract(s, np.int64(1) << s.seat | np.int64(1) << s.owner)
+    else:
+        s.defence = _RIGHT_INVITES if is_right else _LEFT_INVITES
+        _start_contract(s, _ALL_SEATS)
+
+
+@njit
+def inviter(s: State) -> int:
+    """The seat that plays for itself and for an invited hand; -1 if nobody does."""
+    if s.defence == _RIGHT_INVITES:
+        return right_of(s.owner)
+    if s.defence == _LEFT_INVITES:
+        return left_of(s.owner)
+    return -1
+
+
+@njit
+def beneficiary(s: State) -> int:
+    """The seat whose payment the seat to act plays for: the inviter's for an invited hand (D3)."""
+    by = inviter(s)
+    if by >= 0 and s.seat != s.owner:
+        return by
+    return s.seat
+
+
+# -- play -----------------------------------------------------------------------------------------
+
+
+@njit
+def _start_contract(s: State, playing: int) -> None:
+    strain = s.bid % 5
+    _start_play(s, playing, np.int64(SUIT) << 8 * strain & ALL_CARDS)  # NT lies above all cards
+
+
+@njit
+def _start_play(s: State, playing: int, trump: int) -> None:
+    """C1."""
+    s.phase = _PLAY
+    s.playing = playing
+    s.trump = trump
+    s.seat = s.first if playing >> s.first & 1 != 0 else _next_in(s.first, playing)
+
+
+@njit
+def _play_card(s: State, card: int) -> None:
+    seat = s.seat
+    bit = np.int64(1) << card
+    s.voids[seat] |= shown_void(bit, s.led, s.trump)
+    if s.led == 0:
+        s.led = np.int64(SUIT) << (card & ~7)
+        s.best = bit
+        s.winner = seat
+    elif beats(bit, s.best, s.led, s.trump):
+        s.best = bit
+        s.winner = seat
+    s.hands[seat] ^= bit
+    s.played[seat] |= bit
+    s.trick |= bit
+    s.num_played += 1
+    put_byte(s.order, card, s.num_played)
+    s.in_trick += 1
+    if s.in_trick == (3 if s.playing == _ALL_SEATS else 2):
+        _end_trick(s)
+    else:
+        s.seat = _next_in(seat, s.playing)
+
+
+@njit
+def _end_trick(s: State) -> None:
+    seat = s.winner
+    s.tricks[seat] += 1
+    s.trick = 0
+    s.led = 0
+    s.best = 0
+    s.winner = -1
+    s.in_trick = 0
+    s.seat = seat
+    if s.hands[seat] == 0:
+        _pay(s)
+
+
+# -- the end --------------------------------------------------------------------------------------
+
+
+@njit
+def _pay(s: State) -> None:
+    """S1-S3, and the misère of A5."""
+    if s.owner < 0:
+        fewest = min(s.tricks[0], s.tricks[1], s.tricks[2])
+        for seat in range(3):
+            s.kassa_change[seat] = s.tricks[seat] - fewest
+            s.kassa[seat] += s.kassa_change[seat] if s.options & _MATCH != 0 else 0
+        _settle(s)
+    else:
+        declarer, right, left = s.owner, right_of(s.owner), left_of(s.owner)
+        kassa, to_declarer, to_right, to_left = payments(
+            s.options,
+            s.bid,
+            s.defence,
+            s.tricks[declarer],
+            s.tricks[right],
+            s.tricks[left],
+            s.has_aces,
+        )
+        _book(s, kassa, to_declarer, to_right, to_left)
+    _finish(s)
+
+
+@njit
+def _book(s: State, kassa: int, to_declarer: int, to_right: int, to_left: int) -> None:
+    """Book a declarer's payment: settled before, kassas and kapikia after the floor S4."""
+    declarer, right, left = s.owner, right_of(s.owner), left_of(s.owner)
+    s.kassa_change[declarer] = kassa
+    s.kapikia_change[declarer] = to_declarer
+    s.kapikia_change[right] = to_right
+    s.kapikia_change[left] = to_left
+    _settle(s)
+    if s.options & _MATCH == 0:
+        return
+    at_declarer, at_right, at_left, from_right, from_left = floor_kassa(
+        s.options, s.kassa[declarer] + kassa, s.kassa[right], s.kassa[left]
+    )
+    s.kassa_change[declarer] = at_declarer - s.kassa[declarer]
+    s.kassa_change[right] = at_right - s.kassa[right]
+    s.kassa_change[left] = at_left - s.kassa[left]
+    s.kapikia_change[declarer] += from_right + from_left
+    s.kapikia_change[right] -= from_right
+    s.kapikia_change[left] -= from_left
+    for seat in range(3):
+        s.kassa[seat] += s.kassa_change[seat]
+        s.kapikia[seat] += s.kapikia_change[seat]
+
+
+@njit
+def _settle(s: State) -> None:
+    """Three times the settled kapikia, exact (docs/rules.md, "What one deal is worth")."""
+    total = s.kassa_change[0] + s.kassa_change[1] + s.kassa_change[2]
+    for seat in range(3):
+        s.settled_thirds[seat] = 3 * s.kapikia_change[seat] - 30 * s.kassa_change[seat] + 10 * total
+
+
+@njit
+def _finish(s: State) -> None:
+    s.phase = _OVER
+    s.seat = -1
+
+
+# -- what everybody calls -------------------------------------------------------------------------
+
+
+@njit
+def legal_actions(s: State) -> int:
+    """Legal actions of the seat to act as an int64 bit set of 62 bits; 0 when the deal is over."""
+    if s.phase == _PLAY:
+        return playable(s.hands[s.seat], s.led, s.trump)
+    if s.phase == _AUCTION:
+        return _auction_actions(s)
+    if s.phase == _DISCARD:
+        return s.hands[s.seat]
+    if s.phase == _CONTRACT:
+        return _contract_actions(s)
+    if s.phase == _DEFENCE:
+        return np.int64(1) << _PASS | np.int64(1) << _SAY_PLAY
+    if s.phase == _INVITE:
+        return np.int64(1) << _SAY_ALONE | np.int64(1) << _SAY_INVITE
+    return np.int64(0)
+
+
+@njit
+def step(s: State, action: int) -> None:
+    """Let the seat to act do `action`, which must be legal; the record changes in place."""
+    if s.phase == _PLAY:
+        _play_card(s, action)
+    elif s.phase == _AUCTION:
+        _call(s, action)
+    elif s.phase == _DISCARD:
+        _discard(s, action)
+    elif s.phase == _CONTRACT:
+        _name_contract(s, action)
+    elif s.phase == _DEFENCE:
+        _defend(s, action)
+    else:
+        _choose_company(s, action)
+
+
+@njit
+def redeal_hidden(s: State, seat: int, deck: npt.NDArray[np.int8]) -> bool:
+    """Deal the cards that `seat` cannot see anew, in the order of `deck`, in place.
+
+    Cards that fit no longer (a suit shown void) make it return False with the record unchanged:
+    try another deck. A uniform deck gives uniform hidden cards under all hard facts.
+
+    Args:
+        seat: the seat whose knowledge stays as it is.
+        deck: int8 [32], each card once.
+    """
+    is_taken = s.phase != _AUCTION and s.owner >= 0
+    knows_discards = is_taken and seat == s.owner
+    unseen = ALL_CARDS & ~(s.hands[seat] | s.played[0] | s.played[1] | s.played[2])
+    if knows_discards:
+        unseen &= ~s.discards
+    right, left = right_of(seat), left_of(seat)
+    hand_right, position = _take(unseen, deck, 0, _popcount(s.hands[right]))
+    hand_left, position = _take(unseen, deck, position, _popcount(s.hands[left]))
+    if hand_right & s.voids[right] != 0 or hand_left & s.voids[left] != 0:
+        return False
+    rest = unseen & ~(hand_right | hand_left)
+    s.hands[right] = hand_right
+    s.hands[left] = hand_left
+    if not is_taken:
+        s.talon = rest
+    elif not knows_discards:
+        s.discards = rest
+        twelve = s.hands[s.owner] | s.played[s.owner] | s.discards
+        s.talon, position = _take(twelve, deck, 0, 2)
+        if s.options & _ACES_BONUS != 0:
+            s.has_aces = 1 if twelve & _FOUR_ACES == _FOUR_ACES else 0
+    return True
+
+
+@njit
+def _take(cards: int, deck: npt.NDArray[np.int8], position: int, count: int) -> tuple[int, int]:
+    """The next `count` of `cards` in the order of `deck`, and the position after them."""
+    taken = np.int64(0)
+    while count > 0:
+        bit = np.int64(1) << deck[position]
+        position += 1
+        if cards & bit != 0:
+            taken |= bit
+            count -= 1
+    return taken, position
+
+
+@njit
+def _popcount(cards: int) -> int:
+    count = 0
+    while cards != 0:
+        cards &= cards - 1
+        count += 1
+    return count

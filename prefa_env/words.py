@@ -1,0 +1,41 @@
+"""Bit sets written as bytes of 0 and 1, eight at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ._jit import njit
+
+Words = npt.NDArray[np.int64]
+
+_BYTES = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.uint8).view("<i8").ravel().copy()
+"""For each byte, its eight bits as the eight bytes of a little-endian 64-bit word."""
+
+
+@njit
+def expand_32(words: Words, start: int, bits: int) -> None:
+    """Write 32 bits as 32 bytes from word `start` on."""
+    words[start] = _BYTES[bits & 0xFF]
+    words[start + 1] = _BYTES[bits >> 8 & 0xFF]
+    words[start + 2] = _BYTES[bits >> 16 & 0xFF]
+    words[start + 3] = _BYTES[bits >> 24 & 0xFF]
+
+
+@njit
+def expand_64(words: Words, bits: int) -> None:
+    """Write 64 bits as 64 bytes."""
+    expand_32(words, 0, bits)
+    expand_32(words, 4, bits >> 32)
+
+
+@njit
+def put_byte(words: Words, index: int, value: int) -> None:
+    """Set byte `index` of a row of words, which must be 0 so far, to 0..127."""
+    words[index >> 3] |= np.int64(value) << 8 * (index & 7)
+
+
+@njit
+def one_hot(index: int) -> int:
+    """A word whose byte `index` (0..7) is 1; 0 for -1."""
+    return np.int64(1) << 8 * index if index >= 0 else np.int64(0)
