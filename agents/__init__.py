@@ -1,1 +1,1 @@
-"""What chooses actions, learns and compares."""
+"""What chooses actions, learns and compares: agents, training and evaluation."""

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType, SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numba
@@ -52,22 +53,40 @@ def announce_compilation() -> None:
     _announced = True
 
 
-def njit(function: F) -> F:
-    """Compile `function` with Numba on its first call; keep the result in `CACHE_FOLDER`.
-
-    With `NUMBA_DISABLE_JIT=1` the function stays plain Python and gives the same results.
-    """
+def _compile(function: F, *, is_cached: bool) -> F:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating, so it can be put back
     try:
-        return cast(F, numba.njit(cache=True, error_model="numpy")(function))
+        options = {"cache": is_cached, "error_model": "numpy", "nogil": True}
+        return cast(F, numba.njit(**options)(function))
     finally:
         numba.config.CACHE_DIR = before
 
 
-def njit_closure(function: F) -> F:
-    """Compile a function that closes over other compiled ones: never found in a disk cache.
+def njit(function: F) -> F:
+    """Compile `function` with Numba on its first call; keep the result in `CACHE_FOLDER`.
 
-    The GIL is released while it runs.
+    It releases the GIL. With `NUMBA_DISABLE_JIT=1` the function stays plain Python and gives the
+    same results.
     """
-    return cast(F, numba.njit(cache=False, error_model="numpy", nogil=True)(function))
+    return _compile(function, is_cached=True)
+
+
+def specialise(game: Any, *functions: Callable[..., Any]) -> SimpleNamespace:
+    """Compile copies of functions of one module for one game.
+
+    The functions call the kernel through their module's global `game`, and one another by name; in
+    the copies both mean what belongs to this game. Unlike closures such copies are found in the
+    disk cache (only for games of this package: others may change without changing its folder).
+
+    Args:
+        game: a game module.
+        functions: of one module, each after those that it calls.
+    """
+    is_cached = game.__name__.startswith(f"{__package__}.")
+    namespace = {**functions[0].__globals__, "game": game}
+    for function in functions:
+        copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__)
+        copy.__qualname__ = f"{game.NAME}.{function.__name__}"  # names the file in the cache
+        namespace[function.__name__] = _compile(copy, is_cached=is_cached)
+    return SimpleNamespace(**{f.__name__: namespace[f.__name__] for f in functions})

@@ -1,20 +1,19 @@
 """Compiled loops over many tables of one game, and the errors of bad actions.
 
-The loops close over one game's kernel, so they are compiled anew in each process (the kernel itself
-comes from the disk cache).
+The loops are written once; `make_loops` compiles a copy of them for each game.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from . import prefa
-from ._jit import announce_compilation, njit_closure
+from ._jit import announce_compilation, specialise
 from .game import Game
 from .streams import derive_key, random_bit, shuffle
 from .words import expand_64
@@ -71,115 +70,106 @@ class Settings(NamedTuple):
     auto_reset: bool
 
 
-@dataclass(frozen=True)
-class Loops:
-    """The compiled loops of one game (see `make_loops`)."""
+game: Game
+"""In the functions below, the game that `specialise` has compiled them for."""
 
-    start: Any
-    first_illegal: Any
-    advance: Any
-    observe_all: Any
-    beneficiaries: Any
-    random_actions: Any
+
+def look(table, i, legal, seats, masks, observations, is_observing):
+    """Write what the seat to act sees of one table."""
+    actions = game.legal_actions(table)
+    legal[i] = actions
+    seats[i] = table.seat
+    expand_64(masks[i], actions)
+    if is_observing:
+        game.observe(table, max(table.seat, 0), observations[i])
+
+def draw_deal(table, i, decks, dealers, deals, key, flags):
+    """Deal the table's next random deal, keyed by (seed, table, deal)."""
+    deal_key = derive_key(derive_key(key, i), deals[i])
+    shuffle(decks[i], deal_key)
+    dealers[i] = np.int64(derive_key(deal_key, 1) % np.uint64(game.NUM_SEATS))
+    deals[i] += 1
+    game.deal(table, flags, decks[i], dealers[i])
+
+def start(b, c, is_random):
+    """Deal at every table: the next random deal, or what stands in decks and dealers."""
+    for i in range(b.tables.shape[0]):
+        if is_random:
+            draw_deal(b.tables[i], i, b.decks, b.dealers, b.deals, c.key, c.flags)
+        else:
+            game.deal(b.tables[i], c.flags, b.decks[i], b.dealers[i])
+        look(b.tables[i], i, b.legal, b.seats, b.masks, b.observations, c.is_observing)
+
+def first_illegal(legal, actions):
+    """Index of the first table whose action is illegal; -1. Tables that are over take any."""
+    for i in range(legal.shape[0]):
+        action = actions[i]
+        is_legal = action >= 0 and action < 64 and legal[i] >> (action & 63) & 1 != 0
+        if not is_legal and legal[i] != 0:
+            return i
+    return -1
+
+def pay(table, i, rewards, kapikia, kassa, in_kapikia):
+    """Report what the deal that just ended at a table has paid."""
+    for seat in range(game.NUM_SEATS):
+        kapikia[i, seat] = table.kapikia_change[seat]
+        kassa[i, seat] = table.kassa_change[seat]
+        if in_kapikia:
+            rewards[i, seat] = table.kapikia_change[seat]
+        else:
+            rewards[i, seat] = np.float32(table.settled_thirds[seat]) / np.float32(3)
+
+def advance(b, c, actions):
+    """Step every table that is not over; pay, and deal anew where a deal ended."""
+    # Taken out of the tuple once: inside the loop that would cost more than the step.
+    tables, decks, dealers, deals = b.tables, b.decks, b.dealers, b.deals
+    legal, seats, masks, observations = b.legal, b.seats, b.masks, b.observations
+    dones, rewards, kapikia, kassa = b.dones, b.rewards, b.kapikia, b.kassa
+    for i in range(tables.shape[0]):
+        if dones[i]:
+            for seat in range(game.NUM_SEATS):
+                rewards[i, seat] = 0
+                kapikia[i, seat] = 0
+                kassa[i, seat] = 0
+        if legal[i] == 0:
+            continue
+        table = tables[i]
+        game.step(table, actions[i])
+        is_over = table.seat < 0
+        dones[i] = is_over
+        if is_over:
+            pay(table, i, rewards, kapikia, kassa, c.in_kapikia)
+            if c.auto_reset:
+                draw_deal(table, i, decks, dealers, deals, c.key, c.flags)
+        look(table, i, legal, seats, masks, observations, c.is_observing)
+
+def observe_all(tables, states):
+    for i in range(tables.shape[0]):
+        game.observe_all(tables[i], states[i])
+
+def beneficiaries(tables, out):
+    for i in range(tables.shape[0]):
+        out[i] = game.beneficiary(tables[i])
+
+def random_actions(legal, key, out):
+    """A uniformly chosen legal action for each table; 0 where it is over."""
+    for i in range(legal.shape[0]):
+        out[i] = random_bit(legal[i], derive_key(key, i)) if legal[i] != 0 else 0
 
 
 @cache
-def make_loops(game: Game) -> Loops:
-    """Compile the loops for a game; they release the GIL."""
+def make_loops(game: Game) -> SimpleNamespace:
+    """The functions above, compiled for one game; they release the GIL."""
     announce_compilation()
-    num_seats = game.NUM_SEATS
-    deal, step, legal_actions = game.deal, game.step, game.legal_actions
-    observe, observe_table, beneficiary = game.observe, game.observe_all, game.beneficiary
-
-    @njit_closure
-    def look(table, i, legal, seats, masks, observations, is_observing):  # type: ignore[no-untyped-def]
-        """Write what the seat to act sees of one table."""
-        actions = legal_actions(table)
-        legal[i] = actions
-        seats[i] = table.seat
-        expand_64(masks[i], actions)
-        if is_observing:
-            observe(table, max(table.seat, 0), observations[i])
-
-    @njit_closure
-    def draw_deal(table, i, decks, dealers, deals, key, flags):  # type: ignore[no-untyped-def]
-        """Deal the table's next random deal, keyed by (seed, table, deal)."""
-        deal_key = derive_key(derive_key(key, i), deals[i])
-        shuffle(decks[i], deal_key)
-        dealers[i] = np.int64(derive_key(deal_key, 1) % np.uint64(num_seats))
-        deals[i] += 1
-        deal(table, flags, decks[i], dealers[i])
-
-    @njit_closure
-    def start(b, c, is_random):  # type: ignore[no-untyped-def]
-        """Deal at every table: the next random deal, or what stands in decks and dealers."""
-        for i in range(b.tables.shape[0]):
-            if is_random:
-                draw_deal(b.tables[i], i, b.decks, b.dealers, b.deals, c.key, c.flags)
-            else:
-                deal(b.tables[i], c.flags, b.decks[i], b.dealers[i])
-            look(b.tables[i], i, b.legal, b.seats, b.masks, b.observations, c.is_observing)
-
-    @njit_closure
-    def first_illegal(legal, actions):  # type: ignore[no-untyped-def]
-        """Index of the first table whose action is illegal; -1. Tables that are over take any."""
-        for i in range(legal.shape[0]):
-            action = actions[i]
-            is_legal = action >= 0 and action < 64 and legal[i] >> (action & 63) & 1 != 0
-            if not is_legal and legal[i] != 0:
-                return i
-        return -1
-
-    @njit_closure
-    def pay(table, i, rewards, kapikia, kassa, in_kapikia):  # type: ignore[no-untyped-def]
-        """Report what the deal that just ended at a table has paid."""
-        for seat in range(num_seats):
-            kapikia[i, seat] = table.kapikia_change[seat]
-            kassa[i, seat] = table.kassa_change[seat]
-            if in_kapikia:
-                rewards[i, seat] = table.kapikia_change[seat]
-            else:
-                rewards[i, seat] = np.float32(table.settled_thirds[seat]) / np.float32(3)
-
-    @njit_closure
-    def advance(b, c, actions):  # type: ignore[no-untyped-def]
-        """Step every table that is not over; pay, and deal anew where a deal ended."""
-        # Taken out of the tuple once: inside the loop that would cost more than the step.
-        tables, decks, dealers, deals = b.tables, b.decks, b.dealers, b.deals
-        legal, seats, masks, observations = b.legal, b.seats, b.masks, b.observations
-        dones, rewards, kapikia, kassa = b.dones, b.rewards, b.kapikia, b.kassa
-        for i in range(tables.shape[0]):
-            if dones[i]:
-                for seat in range(num_seats):
-                    rewards[i, seat] = 0
-                    kapikia[i, seat] = 0
-                    kassa[i, seat] = 0
-            if legal[i] == 0:
-                continue
-            table = tables[i]
-            step(table, actions[i])
-            is_over = table.seat < 0
-            dones[i] = is_over
-            if is_over:
-                pay(table, i, rewards, kapikia, kassa, c.in_kapikia)
-                if c.auto_reset:
-                    draw_deal(table, i, decks, dealers, deals, c.key, c.flags)
-            look(table, i, legal, seats, masks, observations, c.is_observing)
-
-    @njit_closure
-    def observe_all(tables, states):  # type: ignore[no-untyped-def]
-        for i in range(tables.shape[0]):
-            observe_table(tables[i], states[i])
-
-    @njit_closure
-    def beneficiaries(tables, out):  # type: ignore[no-untyped-def]
-        for i in range(tables.shape[0]):
-            out[i] = beneficiary(tables[i])
-
-    @njit_closure
-    def random_actions(legal, key, out):  # type: ignore[no-untyped-def]
-        """A uniformly chosen legal action for each table; 0 where it is over."""
-        for i in range(legal.shape[0]):
-            out[i] = random_bit(legal[i], derive_key(key, i)) if legal[i] != 0 else 0
-
-    return Loops(start, first_illegal, advance, observe_all, beneficiaries, random_actions)
+    return specialise(
+        game,
+        look,
+        draw_deal,
+        pay,
+        start,
+        first_illegal,
+        advance,
+        observe_all,
+        beneficiaries,
+        random_actions,
+    )

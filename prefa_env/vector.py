@@ -1,0 +1,253 @@
+"""Many tables of one game, stepped together; buffers allocated once and written in place."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .batch import Buffers, Settings, find_game, make_loops, raise_illegal
+from .game import Game, GameRules
+
+Episode = Literal["deal", "match"]
+Reward = Literal["settled", "kapikia"]
+
+
+def check_choices(episode: str, reward: str) -> None:
+    """Raise ValueError for an unknown or unavailable kind of episode or reward."""
+    if episode == "match":
+        raise ValueError("episode='match': match episodes are not available yet; use 'deal'")
+    if episode != "deal":
+        raise ValueError(f"episode must be 'deal' or 'match', not {episode!r}")
+    if reward not in {"settled", "kapikia"}:
+        raise ValueError(f"reward must be 'settled' or 'kapikia', not {reward!r}")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A copy of everything that changes in a `VectorEnv`; belongs to one game and batch size."""
+
+    buffers: Buffers
+
+
+class VectorEnv:
+    """B independent tables of one game.
+
+    The public arrays are views of the buffers: `reset`, `step` and `restore` overwrite them, so
+    copy what must last.
+
+    Attributes:
+        game: the game module.
+        rules: the rule variant.
+        observations: int8 [B, O], what the seat to act sees (`game.OBSERVATION`); zeros with
+            `observe=False`.
+        action_masks: int8 [B, A], 1 for legal actions of the seat to act; all 0 at a table that
+            is over (only with `auto_reset=False`).
+        legal_actions: int64 [B], the same as bit sets.
+        seats: int8 [B], who is to act; -1 at a table that is over.
+        rewards: float32 [B, S], kapikia paid when a deal ends in this step, else 0.
+        dones: bool [B], whether the episode ended in the last step (or earlier, where tables are
+            not dealt anew).
+        kapikia, kassa: int32 [B, S], changes of the deal that ended in this step, else 0.
+        decks: int8 [B, cards] and dealers int8 [B]: the deals on the tables.
+    """
+
+    def __init__(
+        self,
+        game: str | Game = "prefa",
+        num_envs: int = 1,
+        rules: GameRules | None = None,
+        episode: Episode = "deal",
+        reward: Reward = "settled",
+        seed: int | None = 0,
+        observe: bool = True,
+        auto_reset: bool = True,
+    ) -> None:
+        """Allocate the tables and deal.
+
+        Args:
+            game: name or module.
+            num_envs: number of tables B.
+            rules: default rules if None.
+            episode: `"deal"`.
+            reward: `"settled"` kapikia or bare `"kapikia"`.
+            seed: deals are keyed by (seed, table, deal); None draws one.
+            observe: whether observations are written at each step.
+            auto_reset: whether a table whose deal ended is dealt anew in the same step; if not, it
+                stays over, takes any action, and pays nothing more.
+
+        Raises:
+            ValueError: for an unknown game or choice, or `num_envs` below 1.
+        """
+        check_choices(episode, reward)
+        if num_envs < 1:
+            raise ValueError(f"num_envs must be at least 1, not {num_envs}")
+        self.game = find_game(game)
+        self.rules: GameRules = rules if rules is not None else self.game.Rules()
+        self.num_envs = num_envs
+        self.seed = secrets.randbits(63) if seed is None else seed
+        self._loops = make_loops(self.game)
+        self._settings = Settings(
+            flags=self.rules.flags,
+            key=np.uint64(self.seed),
+            is_observing=observe,
+            in_kapikia=reward == "kapikia",
+            auto_reset=auto_reset,
+        )
+        self._buffers = _allocate(self.game, num_envs)
+        self._states = np.zeros((num_envs, self.game.STATE.size // 8), np.int64)
+        self._are_states_current = False
+        b = self._buffers
+        self.observations: npt.NDArray[np.int8] = b.observations.view(np.int8)
+        self.action_masks: npt.NDArray[np.int8] = b.masks.view(np.int8)[:, : self.game.NUM_ACTIONS]
+        self.legal_actions = b.legal
+        self.seats = b.seats
+        self.rewards = b.rewards
+        self.dones = b.dones
+        self.kapikia = b.kapikia
+        self.kassa = b.kassa
+        self.decks = b.decks
+        self.dealers = b.dealers
+        self.tables: npt.NDArray[Any] = b.tables
+        self.reset()
+
+    def reset(
+        self,
+        decks: npt.ArrayLike | None = None,
+        dealers: npt.ArrayLike | None = None,
+    ) -> None:
+        """Deal at every table: the next random deals, or those given.
+
+        Args:
+            decks: int8 [B, cards], each card once: hands in seat order, then the talon.
+            dealers: int8 [B]; must be given with `decks`.
+
+        Raises:
+            ValueError: wrong shapes, a deck that is not a permutation, a dealer out of range, or
+                one argument without the other. The tables stay as they were.
+        """
+        if (decks is None) != (dealers is None):
+            raise ValueError("decks and dealers must be given together")
+        if decks is not None:
+            checked_decks, checked_dealers = self._check_deals(decks, dealers)
+            self.decks[:] = checked_decks
+            self.dealers[:] = checked_dealers
+        self.dones[:] = False
+        self.rewards[:] = 0
+        self.kapikia[:] = 0
+        self.kassa[:] = 0
+        self._loops.start(self._buffers, self._settings, decks is None)
+        self._are_states_current = False
+
+    def _check_deals(self, decks: Any, dealers: Any) -> tuple[Any, Any]:
+        game = self.game
+        decks, dealers = np.asarray(decks), np.asarray(dealers)
+        shape = (self.num_envs, game.NUM_CARDS)
+        if decks.shape != shape or decks.dtype.kind not in "iu":
+            raise ValueError(
+                f"decks must be integers of shape {shape}, not {decks.dtype} {decks.shape}"
+            )
+        is_deck = (np.sort(decks, axis=1) == np.arange(game.NUM_CARDS)).all(axis=1)
+        if not is_deck.all():
+            raise ValueError(
+                f"deck {int(np.argmin(is_deck))} must hold each card 0 to "
+                f"{game.NUM_CARDS - 1} exactly once"
+            )
+        if dealers.shape != (self.num_envs,) or dealers.dtype.kind not in "iu":
+            raise ValueError(
+                f"dealers must be integers of shape ({self.num_envs},), "
+                f"not {dealers.dtype} {dealers.shape}"
+            )
+        in_range = (dealers >= 0) & (dealers < game.NUM_SEATS)
+        if not in_range.all():
+            table = int(np.argmin(in_range))
+            raise ValueError(
+                f"dealer {dealers[table]} of deal {table} must be 0 to {game.NUM_SEATS - 1}"
+            )
+        return decks, dealers
+
+    def step(self, actions: npt.ArrayLike) -> None:
+        """Let the seat to act at each table do its action.
+
+        Args:
+            actions: int [B]; any value at a table that is over.
+
+        Raises:
+            IllegalActionError: names the first table whose action is illegal; no table changes.
+            ValueError: wrong shape or type.
+        """
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be integers of shape ({self.num_envs},), "
+                f"not {array.dtype} {array.shape}"
+            )
+        array = np.ascontiguousarray(array, np.int64)
+        table = self._loops.first_illegal(self.legal_actions, array)
+        if table >= 0:
+            legal = int(self.legal_actions[table])
+            raise_illegal(self.game, int(array[table]), legal, f"table {table}: ")
+        self._loops.advance(self._buffers, self._settings, array)
+        self._are_states_current = False
+
+    @property
+    def states(self) -> npt.NDArray[np.int8]:
+        """int8 [B, P]: the whole tables, relative to the seat to act (`game.STATE`).
+
+        Written when first asked for after a step.
+        """
+        if not self._are_states_current:
+            self._loops.observe_all(self._buffers.tables, self._states)
+            self._are_states_current = True
+        return self._states.view(np.int8)
+
+    def beneficiaries(self) -> npt.NDArray[np.int8]:
+        """int8 [B]: the seat whose payment the seat to act plays for (`game.beneficiary`)."""
+        out = np.empty(self.num_envs, np.int8)
+        self._loops.beneficiaries(self._buffers.tables, out)
+        return out
+
+    def random_actions(self, key: int) -> npt.NDArray[np.int64]:
+        """int64 [B]: uniformly chosen legal actions; same key and tables, same actions."""
+        out = np.empty(self.num_envs, np.int64)
+        self._loops.random_actions(self.legal_actions, np.uint64(key), out)
+        return out
+
+    def snapshot(self) -> Snapshot:
+        """Everything needed to come back to this very moment."""
+        return Snapshot(Buffers(*(array.copy() for array in self._buffers)))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Come back to the moment of a snapshot. Raises ValueError if its shapes differ."""
+        for name, mine, theirs in zip(
+            Buffers._fields, self._buffers, snapshot.buffers, strict=True
+        ):
+            if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
+                raise ValueError(
+                    f"the snapshot is of another environment: {name} is "
+                    f"{theirs.dtype} {theirs.shape}, here {mine.dtype} {mine.shape}"
+                )
+        for mine, theirs in zip(self._buffers, snapshot.buffers, strict=True):
+            mine[...] = theirs
+        self._are_states_current = False
+
+
+def _allocate(game: Game, num_envs: int) -> Buffers:
+    seats = (num_envs, game.NUM_SEATS)
+    return Buffers(
+        tables=np.zeros(num_envs, game.DTYPE),
+        decks=np.zeros((num_envs, game.NUM_CARDS), np.int8),
+        dealers=np.zeros(num_envs, np.int8),
+        deals=np.zeros(num_envs, np.int64),
+        legal=np.zeros(num_envs, np.int64),
+        seats=np.zeros(num_envs, np.int8),
+        masks=np.zeros((num_envs, 8), np.int64),
+        observations=np.zeros((num_envs, game.OBSERVATION.size // 8), np.int64),
+        dones=np.zeros(num_envs, np.bool_),
+        rewards=np.zeros(seats, np.float32),
+        kapikia=np.zeros(seats, np.int32),
+        kassa=np.zeros(seats, np.int32),
+    )
