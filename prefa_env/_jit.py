@@ -2,11 +2,12 @@
 
 Numba's own disk cache looks at the file of a function only, so a function would go on calling the
 old code of a helper that changed in another file. Here the folder is named after a hash of all
-kernel sources: a change anywhere gives a new, empty folder.
+sources of this package and of the function's own: a change anywhere gives a new, empty folder.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import sys
@@ -22,21 +23,23 @@ import platformdirs
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _sources_hash() -> str:
-    """Hash of every source file of this package and of the versions that compile it."""
+def _package_folder(module: str) -> Path | None:
+    """The folder of the top-level package that a module belongs to."""
+    file = getattr(sys.modules.get(module.partition(".")[0]), "__file__", None)
+    return Path(file).parent if file and Path(file).name == "__init__.py" else None
+
+
+@functools.cache
+def _cache_folder(package: Path | None) -> Path:
+    """Where functions of a package go: named after its sources, ours, and the compiler's version."""
     digest = hashlib.sha256(f"{numba.__version__} {numpy.__version__} {sys.version}".encode())
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _cache_folder() -> Path:
+    for root in (Path(__file__).parent, package):
+        for path in sorted(root.rglob("*.py")) if root else ():
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     base = os.environ.get("NUMBA_CACHE_DIR") or platformdirs.user_cache_dir("prefa_env", False)
-    return Path(base) / _sources_hash()
+    return Path(base) / digest.hexdigest()[:16]
 
 
-CACHE_FOLDER = _cache_folder()
 IS_COMPILED = not numba.config.DISABLE_JIT
 _announced = False
 
@@ -44,7 +47,8 @@ _announced = False
 def announce_compilation() -> None:
     """Say once on the console, before the first compiled call, that a cold cache takes a while."""
     global _announced  # noqa: PLW0603
-    if not _announced and IS_COMPILED and not any(CACHE_FOLDER.glob("**/*.nbi")):
+    folder = _cache_folder(_package_folder(__name__))
+    if not _announced and IS_COMPILED and not any(folder.glob("**/*.nbi")):
         print(
             "prefa_env: compiling the rules for this machine (once; up to a minute) ...",
             file=sys.stderr,
@@ -55,16 +59,19 @@ def announce_compilation() -> None:
 
 def _compile(function: F, *, is_cached: bool) -> F:
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating, so it can be put back
+    folder = _cache_folder(_package_folder(function.__module__))
+    numba.config.CACHE_DIR = str(folder)  # read while decorating, so it can be put back
     try:
-        options = {"cache": is_cached, "error_model": "numpy", "nogil": True}
+        # Inlining is forced: a call hands over arrays with atomic reference counts, and in a batch
+        # that took as long as the rules.
+        options = {"cache": is_cached, "error_model": "numpy", "nogil": True, "forceinline": True}
         return cast(F, numba.njit(**options)(function))
     finally:
         numba.config.CACHE_DIR = before
 
 
 def njit(function: F) -> F:
-    """Compile `function` with Numba on its first call; keep the result in `CACHE_FOLDER`.
+    """Compile `function` with Numba on its first call; keep the result in a disk cache.
 
     It releases the GIL. With `NUMBA_DISABLE_JIT=1` the function stays plain Python and gives the
     same results.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import prefa
 from ._jit import announce_compilation, specialise
 from .game import Game
-from .streams import derive_key, random_bit, shuffle
+from .streams import derive_key, draw_deck, random_bit
 from .words import expand_64
 
 GAMES: dict[str, Game] = {"prefa": prefa}
@@ -85,9 +85,7 @@ def look(table, i, legal, seats, masks, observations, is_observing):
 
 def draw_deal(table, i, decks, dealers, deals, key, flags):
     """Deal the table's next random deal, keyed by (seed, table, deal)."""
-    deal_key = derive_key(derive_key(key, i), deals[i])
-    shuffle(decks[i], deal_key)
-    dealers[i] = np.int64(derive_key(deal_key, 1) % np.uint64(game.NUM_SEATS))
+    dealers[i] = draw_deck(decks[i], key, i, deals[i], game.NUM_SEATS)
     deals[i] += 1
     game.deal(table, flags, decks[i], dealers[i])
 

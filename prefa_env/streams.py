@@ -62,6 +62,21 @@ def shuffle(deck: npt.NDArray[np.int8], key: np.uint64) -> None:
 
 
 @njit
+def draw_deck(
+    deck: npt.NDArray[np.int8], key: np.uint64, table: int, deal: int, num_seats: int
+) -> int:
+    """Fill int8 [cards] with the deck of one deal, and return its dealer.
+
+    Args:
+        key: the seed.
+        table, deal: number of the table, and of the deal at it, both from 0.
+    """
+    deal_key = derive_key(derive_key(key, table), deal)
+    shuffle(deck, deal_key)
+    return int(derive_key(deal_key, 1) % np.uint64(num_seats))
+
+
+@njit
 def popcount(bits: int) -> int:
     """Number of ones of an int64 that is not negative."""
     x = bits - ((bits >> 1) & 0x5555555555555555)
@@ -85,3 +100,27 @@ def nth_bit(bits: int, n: int) -> int:
 def random_bit(bits: int, word: np.uint64) -> int:
     """Position of a uniformly chosen set bit; `bits` must not be 0."""
     return nth_bit(bits, below(word, popcount(bits)))
+
+
+@njit
+def _fill_keys(
+    key: np.uint64, rows: npt.NDArray[np.int64], number: int, out: npt.NDArray[np.uint64]
+) -> None:
+    for i in range(rows.shape[0]):
+        out[i] = derive_key(derive_key(key, rows[i]), number)
+
+
+def derive_keys(seed: int, rows: npt.NDArray[np.int64], number: int) -> npt.NDArray[np.uint64]:
+    """uint64 [B]: for each row, the key of (seed, row, number)."""
+    out = np.empty(rows.shape[0], np.uint64)
+    _fill_keys(np.uint64(seed), rows, number, out)
+    return out
+
+
+@njit
+def popcounts(bits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """int64 [B]: number of ones of each entry, none of them negative."""
+    out = np.empty(bits.shape[0], np.int64)
+    for i in range(bits.shape[0]):
+        out[i] = popcount(bits[i])
+    return out

@@ -118,12 +118,14 @@ class VectorEnv:
         self,
         decks: npt.ArrayLike | None = None,
         dealers: npt.ArrayLike | None = None,
+        seed: int | None = None,
     ) -> None:
         """Deal at every table: the next random deals, or those given.
 
         Args:
             decks: int8 [B, cards], each card once: hands in seat order, then the talon.
             dealers: int8 [B]; must be given with `decks`.
+            seed: begin the random deals of this seed.
 
         Raises:
             ValueError: wrong shapes, a deck that is not a permutation, a dealer out of range, or
@@ -135,6 +137,10 @@ class VectorEnv:
             checked_decks, checked_dealers = self._check_deals(decks, dealers)
             self.decks[:] = checked_decks
             self.dealers[:] = checked_dealers
+        if seed is not None:
+            self.seed = seed
+            self._settings = self._settings._replace(key=np.uint64(seed))
+            self._buffers.deals[:] = 0
         self.dones[:] = False
         self.rewards[:] = 0
         self.kapikia[:] = 0

@@ -51,21 +51,27 @@ _BIDS = ((1 << NUM_RUNGS) - 1) << _BID
 @njit
 def right_of(seat: int) -> int:
     """The next seat in turn order (P1)."""
-    return seat + 1 if seat < 2 else 0
+    return seat + 1 - 3 * (seat == 2)
 
 
 @njit
 def left_of(seat: int) -> int:
-    return seat - 1 if seat > 0 else 2
+    return seat - 1 + 3 * (seat == 0)
+
+
+_NEXT_IN = np.array(
+    [
+        next((seat + i) % 3 for i in (1, 2, 3) if seats >> (seat + i) % 3 & 1 or i == 3)
+        for seats in range(8)
+        for seat in range(3)
+    ]
+)
 
 
 @njit
 def _next_in(seat: int, seats: int) -> int:
-    """The next seat in turn order among `seats` (bits, not empty)."""
-    seat = right_of(seat)
-    while seats >> seat & 1 == 0:
-        seat = right_of(seat)
-    return seat
+    """The next seat in turn order among `seats` (bits); `seat` itself if there is no other."""
+    return int(_NEXT_IN[3 * seats + seat])
 
 
 # -- the start ------------------------------------------------------------------------------------
@@ -307,39 +313,28 @@ def _start_play(s: State, playing: int, trump: int) -> None:
 
 @njit
 def _play_card(s: State, card: int) -> None:
+    """C1, C3. Written without branches: tables of a batch are at different points of a trick."""
     seat = s.seat
     bit = np.int64(1) << card
+    takes = beats(bit, s.best, s.led, s.trump)
+    best = bit if takes else s.best
+    winner = seat if takes else s.winner
+    led = np.int64(SUIT) << (card & ~7) if s.led == 0 else s.led
     s.voids[seat] |= shown_void(bit, s.led, s.trump)
-    if s.led == 0:
-        s.led = np.int64(SUIT) << (card & ~7)
-        s.best = bit
-        s.winner = seat
-    elif beats(bit, s.best, s.led, s.trump):
-        s.best = bit
-        s.winner = seat
     s.hands[seat] ^= bit
     s.played[seat] |= bit
-    s.trick |= bit
     s.num_played += 1
     put_byte(s.order, card, s.num_played)
-    s.in_trick += 1
-    if s.in_trick == (3 if s.playing == _ALL_SEATS else 2):
-        _end_trick(s)
-    else:
-        s.seat = _next_in(seat, s.playing)
-
-
-@njit
-def _end_trick(s: State) -> None:
-    seat = s.winner
-    s.tricks[seat] += 1
-    s.trick = 0
-    s.led = 0
-    s.best = 0
-    s.winner = -1
-    s.in_trick = 0
-    s.seat = seat
-    if s.hands[seat] == 0:
+    in_trick = s.in_trick + 1
+    is_end = in_trick == (3 if s.playing == _ALL_SEATS else 2)
+    s.tricks[winner] += is_end
+    s.trick = 0 if is_end else s.trick | bit
+    s.led = 0 if is_end else led
+    s.best = 0 if is_end else best
+    s.in_trick = 0 if is_end else in_trick
+    s.winner = -1 if is_end else winner
+    s.seat = winner if is_end else _next_in(seat, s.playing)
+    if is_end and s.hands[winner] == 0:
         _pay(s)
 
 

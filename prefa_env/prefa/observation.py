@@ -112,11 +112,12 @@ def _two_bytes(number: int) -> int:
 @njit
 def _owed(s: State, me: int) -> int:
     """Tricks still owed by me, next, after, and by the defence together, as four bytes (D4)."""
-    row = 1 + 5 * s.defence + s.bid // 5 if s.phase == _PLAY and s.owner >= 0 else 0
-    right, left = right_of(s.owner), left_of(s.owner)
+    row = 1 + 5 * s.defence + s.bid // 5 if (s.phase == _PLAY) & (s.owner >= 0) else 0
+    declarer = max(s.owner, 0)
+    right, left = right_of(declarer), left_of(declarer)
     at_right, at_left = s.tricks[right], s.tricks[left]
     return (
-        max(_OWED[4 * row] - s.tricks[s.owner], 0) * _seat_hot(s.owner, me)
+        max(_OWED[4 * row] - s.tricks[declarer], 0) * _seat_hot(declarer, me)
         | max(_OWED[4 * row + 1] - at_right, 0) * _seat_hot(right, me)
         | max(_OWED[4 * row + 2] - at_left, 0) * _seat_hot(left, me)
         | max(_OWED[4 * row + 3] - at_right - at_left, 0) << 24
@@ -184,7 +185,7 @@ def _write_rest(s: State, me: int, out: Words) -> None:
     out[_INVITER_WORD] = (
         _seat_hot(inviter(s), me)
         | _seat_hot(s.winner, me) << 24
-        | (value(s.options, s.bid) if s.bid >= 0 else 0) << 48
+        | (0 if s.bid < 0 else value(s.options, s.bid)) << 48
         | s.in_trick << 56
     )
 

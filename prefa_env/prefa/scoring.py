@@ -37,9 +37,7 @@ ACES_ABOVE = 50
 @njit
 def value(flags: int, contract: int) -> int:
     """Value of a rung (L2)."""
-    if contract == _TOP_RUNG and flags & _TEN_NT_IS_10 != 0:
-        return 10
-    return int(VALUES[contract])
+    return int(VALUES[contract]) - (contract == _TOP_RUNG and flags & _TEN_NT_IS_10 != 0)
 
 
 @njit

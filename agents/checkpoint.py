@@ -1,0 +1,135 @@
+"""Checkpoints: weights as safetensors, everything else as JSON; no pickle anywhere.
+
+A run folder holds folders `checkpoint-<decisions>`, each written under another name and renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import safetensors
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from prefa_env.game import Game, GameRules
+
+VERSION = 1
+MODEL_FILE = "model.safetensors"
+OPTIMIZER_FILE = "optimizer.safetensors"
+META_FILE = "checkpoint.json"
+_NAME = re.compile(r"checkpoint-(\d+)")
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that is missing, broken, or of another game, layout or rules."""
+
+
+def save(
+    run: Path,
+    decisions: int,
+    model: Mapping[str, Tensor],
+    optimizer: Mapping[str, Tensor],
+    meta: Mapping[str, Any],
+    keep: int = 2,
+) -> Path:
+    """Write `run/checkpoint-<decisions>` whole or not at all, and keep only the last `keep`."""
+    target = run / f"checkpoint-{decisions:012d}"
+    draft = run / f".{target.name}.{os.getpid()}"
+    draft.mkdir(parents=True)
+    try:
+        save_file(dict(model), draft / MODEL_FILE)
+        save_file(dict(optimizer), draft / OPTIMIZER_FILE)
+        text = json.dumps({"version": VERSION, **meta}, indent=1)
+        (draft / META_FILE).write_text(text, encoding="utf-8")
+        if target.exists():
+            shutil.rmtree(target)
+        draft.replace(target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    for old in checkpoints(run)[:-keep]:
+        shutil.rmtree(old)
+    return target
+
+
+def checkpoints(run: Path) -> list[Path]:
+    """The checkpoint folders of a run, oldest first."""
+    if not run.is_dir():
+        return []
+    found = [path for path in run.iterdir() if _NAME.fullmatch(path.name)]
+    return sorted(found, key=lambda path: path.name)
+
+
+def resolve(path: Path) -> Path:
+    """The checkpoint folder that a path means: itself, or the newest of a run folder.
+
+    Raises CheckpointError.
+    """
+    if not path.exists():
+        raise CheckpointError(f"no checkpoint at {path}: there is no such folder")
+    if (path / META_FILE).is_file():
+        return path
+    found = checkpoints(path)
+    if not found:
+        raise CheckpointError(
+            f"no checkpoint at {path}: neither {META_FILE} nor a folder checkpoint-<decisions>"
+        )
+    return found[-1]
+
+
+def load_meta(folder: Path) -> dict[str, Any]:
+    """The JSON of a checkpoint folder. Raises CheckpointError."""
+    file = folder / META_FILE
+    try:
+        meta = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"broken checkpoint: {file}: {error}") from None
+    if not isinstance(meta, dict) or meta.get("version") != VERSION:
+        version = meta.get("version") if isinstance(meta, dict) else None
+        raise CheckpointError(
+            f"{file} has checkpoint version {version!r}; this program reads version {VERSION}"
+        )
+    return meta
+
+
+def load_tensors(folder: Path, name: str) -> dict[str, Tensor]:
+    """The tensors of one file of a checkpoint. Raises CheckpointError."""
+    file = folder / name
+    try:
+        return load_file(file)
+    except (OSError, safetensors.SafetensorError) as error:
+        raise CheckpointError(f"broken checkpoint: {file}: {error}") from None
+
+
+def describe(game: Game, rules: GameRules) -> dict[str, Any]:
+    """What a checkpoint must agree on with the table it plays at."""
+    return {
+        "game": game.NAME,
+        "rules": rules.to_dict(),
+        "num_actions": game.NUM_ACTIONS,
+        "observation": game.OBSERVATION.description(),
+        "state": game.STATE.description(),
+    }
+
+
+def check_fits(meta: Mapping[str, Any], game: Game, rules: GameRules, folder: Path) -> None:
+    """Raise CheckpointError naming the first thing a checkpoint and a table differ in."""
+    for key, here in describe(game, rules).items():
+        there = meta.get(key)
+        if there == here:
+            continue
+        if isinstance(here, dict) and isinstance(there, dict):
+            name = next(name for name in here | there if here.get(name) != there.get(name))
+            difference = f"{key} {name} is {there.get(name)!r}, here {here.get(name)!r}"
+        elif isinstance(here, list) and isinstance(there, list):
+            pairs = [*zip(there, here, strict=False), (there[len(here) :], here[len(there) :])]
+            theirs, ours = next(pair for pair in pairs if pair[0] != pair[1])
+            difference = f"{key} field {theirs} there is {ours} here (name, size, low, high)"
+        else:
+            difference = f"{key} is {there!r}, here {here!r}"
+        raise CheckpointError(f"checkpoint {folder} does not fit: {difference}")

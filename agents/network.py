@@ -1,0 +1,100 @@
+"""The networks: a policy that sees an observation, a critic that sees the whole table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from prefa_env.records import Layout
+
+MASKED_LOGIT = -1e9
+"""Finite, so that a row of forbidden actions gives no NaN."""
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Size of the policy's and of the critic's network."""
+
+    width: int = 256
+    """Units of each hidden layer."""
+    blocks: int = 2
+    """Residual blocks after the first layer."""
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or self.blocks < 0:
+            raise ValueError(
+                f"network: width must be at least 1 and blocks at least 0, "
+                f"not {self.width} and {self.blocks}"
+            )
+
+
+class Scale(nn.Module):
+    """Bytes of a layout as floats of about -1..1: each divided by the most its field can hold."""
+
+    factors: Tensor
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        highs = np.concatenate([np.full(field.size, field.high, np.float32) for field in layout])
+        self.register_buffer("factors", torch.from_numpy(1 / np.maximum(highs, 1)), False)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """int8 [B, n] to float32 [B, n]."""
+        return rows.to(torch.float32) * self.factors
+
+
+class Block(nn.Module):
+    """A residual block: x + W2 relu(W1 norm(x))."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.first = nn.Linear(width, width)
+        self.second = nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.second(torch.relu(self.first(self.norm(x))))
+
+
+def _body(layout: Layout, config: NetworkConfig, outputs: int) -> nn.Sequential:
+    """A residual network over the rows of a layout; its last layer starts at zero."""
+    head = nn.Linear(config.width, outputs)
+    nn.init.zeros_(head.weight)
+    nn.init.zeros_(head.bias)
+    return nn.Sequential(
+        Scale(layout),
+        nn.Linear(layout.size, config.width),
+        nn.ReLU(),
+        *[Block(config.width) for _ in range(config.blocks)],
+        nn.LayerNorm(config.width),
+        head,
+    )
+
+
+class Policy(nn.Module):
+    """One network for all seats, roles and phases."""
+
+    def __init__(self, layout: Layout, num_actions: int, config: NetworkConfig) -> None:
+        super().__init__()
+        self.body = _body(layout, config, num_actions)
+
+    def forward(self, observations: Tensor, masks: Tensor) -> Tensor:
+        """Log-probabilities float32 [B, A] of int8 [B, O] and bool [B, A]; finite everywhere."""
+        logits = self.body(observations).masked_fill(~masks, MASKED_LOGIT)
+        return torch.log_softmax(logits, dim=-1)
+
+
+class Critic(nn.Module):
+    """What the deal will pay to the seat to act, from all cards, in units of the reward scale."""
+
+    def __init__(self, layout: Layout, config: NetworkConfig) -> None:
+        super().__init__()
+        self.body = _body(layout, config, 1)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """float32 [B] of int8 [B, P]."""
+        values: Tensor = self.body(states)
+        return values.squeeze(-1)

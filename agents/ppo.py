@@ -1,0 +1,164 @@
+"""Proximal policy optimisation (Schulman et al. 2017) on whole deals, with a critic that sees all.
+
+One update from one rollout; nothing here knows a game but the name of the layout's field `phase`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from .network import Critic, Policy
+from .rollout import Rollout, advantages
+
+
+@dataclass(frozen=True)
+class PPOConfig:
+    """How the policy learns from a rollout."""
+
+    lr: float = 1e-3
+    """Learning rate of Adam at the start."""
+    final_lr: float = 1e-4
+    """Learning rate at the end; in between it falls linearly."""
+    clip: float = 0.2
+    """How far the probability ratio may move before the objective is cut off."""
+    epochs: int = 2
+    """Passes over each rollout."""
+    minibatch: int = 4096
+    """Decisions in one gradient step."""
+    entropy: float = 0.03
+    """Weight of the policy's entropy at the start."""
+    final_entropy: float = 0.01
+    """Weight of the policy's entropy at the end."""
+    gae_lambda: float = 0.95
+    """Generalised advantage estimation; 1 uses payoffs only."""
+    max_grad_norm: float = 0.5
+    """Gradients longer than this are shortened."""
+    reward_scale: float = 30.0
+    """Payoffs are divided by this many kapikia."""
+
+    def __post_init__(self) -> None:
+        for name in ("lr", "clip", "reward_scale", "max_grad_norm", "epochs", "minibatch"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"ppo: {name} must be positive, not {getattr(self, name)}")
+        for name in ("final_lr", "entropy", "final_entropy"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"ppo: {name} must not be negative, not {getattr(self, name)}")
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"ppo: gae_lambda must be 0 to 1, not {self.gae_lambda}")
+
+
+class Learner(nn.Module):
+    """The policy, its critic and their optimiser."""
+
+    def __init__(self, policy: Policy, critic: Critic, config: PPOConfig, phases: slice) -> None:
+        """Take networks and the slice of the observation that holds the phase, one-hot."""
+        super().__init__()
+        self.policy = policy
+        self.critic = critic
+        self.config = config
+        self.phases = phases
+        self.optimizer = torch.optim.Adam(self.parameters(), lr=config.lr, eps=1e-5)
+
+    def update(
+        self, rollout: Rollout, observation_size: int, progress: float, generator: torch.Generator
+    ) -> dict[str, float]:
+        """Learn from a rollout.
+
+        Args:
+            observation_size: the leading bytes of a state that the policy sees.
+            progress: 0 at the start of training, 1 at its end.
+            generator: draws the order of minibatches.
+
+        Returns:
+            Figures of this update, named as in Stable-Baselines3.
+        """
+        config = self.config
+        device = next(self.parameters()).device
+        lr = config.lr + (config.final_lr - config.lr) * progress
+        entropy_weight = config.entropy + (config.final_entropy - config.entropy) * progress
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        states = torch.from_numpy(rollout.states).to(device)
+        masks = torch.from_numpy(rollout.masks).to(device)
+        actions = torch.from_numpy(rollout.actions).to(device)
+        old_log_probs = torch.from_numpy(rollout.log_probs).to(device)
+        payoffs = rollout.payoffs / np.float32(config.reward_scale)
+        values = self._values(states)
+        order = np.argsort(rollout.trajectories, kind="stable")
+        raw = advantages(rollout.trajectories, order, values, payoffs, config.gae_lambda)
+        returns = torch.from_numpy(raw + values).to(device)
+        normal = _normalise(raw, rollout.states[:, self.phases].argmax(1))
+        advantage = torch.from_numpy(normal).to(device)
+        totals: dict[str, float] = {}
+        steps = 0
+        for _ in range(config.epochs):
+            shuffled = torch.randperm(len(actions), generator=generator).to(device)
+            for batch in shuffled.split(config.minibatch):
+                log_probs = self.policy(states[batch, :observation_size], masks[batch])
+                loss, figures = policy_loss(
+                    log_probs, actions[batch], old_log_probs[batch], advantage[batch], config.clip
+                )
+                entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
+                value_loss = nn.functional.mse_loss(self.critic(states[batch]), returns[batch])
+                self.optimizer.zero_grad()
+                (loss - entropy_weight * entropy + value_loss).backward()  # type: ignore[no-untyped-call]
+                norm = nn.utils.clip_grad_norm_(self.parameters(), config.max_grad_norm)
+                self.optimizer.step()
+                figures |= {
+                    "train/entropy_loss": -float(entropy.detach()),
+                    "train/value_loss": float(value_loss.detach()),
+                    "train/grad_norm": float(norm),
+                }
+                steps += 1
+                for name, figure in figures.items():
+                    totals[name] = totals.get(name, 0.0) + figure
+        result = {name: total / steps for name, total in totals.items()}
+        variance = float(np.var(payoffs))
+        result["train/explained_variance"] = (
+            1 - float(np.var(payoffs - values)) / variance if variance > 0 else 0.0
+        )
+        result["train/learning_rate"] = lr
+        return result
+
+    @torch.no_grad()
+    def _values(self, states: Tensor) -> npt.NDArray[np.float32]:
+        parts = [self.critic(part) for part in states.split(self.config.minibatch)]
+        return torch.cat(parts).cpu().numpy()
+
+
+def policy_loss(
+    log_probs: Tensor, actions: Tensor, old_log_probs: Tensor, advantage: Tensor, clip: float
+) -> tuple[Tensor, dict[str, float]]:
+    """PPO's clipped objective, to be minimised, and its figures.
+
+    Args:
+        log_probs: float32 [B, A], of the policy now.
+        actions, old_log_probs, advantage: [B], of the rollout.
+    """
+    log_ratio = log_probs.gather(-1, actions[:, None]).squeeze(-1) - old_log_probs
+    ratio = log_ratio.exp()
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
+    with torch.no_grad():
+        figures = {
+            "train/policy_gradient_loss": float(loss),
+            "train/approx_kl": float((ratio - 1 - log_ratio).mean()),
+            "train/clip_fraction": float(((ratio - 1).abs() > clip).float().mean()),
+        }
+    return loss, figures
+
+
+def _normalise(
+    values: npt.NDArray[np.float32], groups: npt.NDArray[np.intp]
+) -> npt.NDArray[np.float32]:
+    """Mean 0 and deviation 1 within each group; bids are worth ten times what cards are."""
+    result = np.empty_like(values)
+    for group in np.unique(groups):
+        mine = groups == group
+        result[mine] = (values[mine] - values[mine].mean()) / (values[mine].std() + 1e-6)
+    return result

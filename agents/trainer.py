@@ -1,0 +1,285 @@
+"""Training by self-play: the configuration of a run, its loop, its checkpoints."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from torch import Tensor
+from torch.utils.tensorboard import SummaryWriter
+
+from prefa_env import VectorEnv
+from prefa_env.batch import find_game
+from prefa_env.prefa import Rules
+from prefa_env.streams import derive_keys
+
+from . import checkpoint
+from .cli import Names
+from .network import Critic, NetworkConfig, Policy
+from .ppo import Learner, PPOConfig
+from .registry import make_agent
+from .rollout import LEARNER, play
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """A training run."""
+
+    run: str = "runs/quickstart"
+    """Folder of the run: checkpoints and tensorboard logs."""
+    game: str = "prefa"
+    """Name of the game."""
+    rules: Rules = field(default_factory=Rules)
+    """The rule variant."""
+    seed: int = 1
+    """Seed of the weights, the deals and all chance; same seed, same result."""
+    decisions: int = 1_000_000
+    """Train until the policy has made this many decisions (forced moves do not count)."""
+    deals: int = 1024
+    """Deals in one iteration."""
+    opponents: Names = Names()
+    """Fixed agents that sit at some tables (see `opponent_share`)."""
+    opponent_share: float = 0.25
+    """Share of deals in which one seat learns and an opponent plays the two others."""
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    """The networks of policy and critic."""
+    ppo: PPOConfig = field(default_factory=PPOConfig)
+    """How it learns."""
+    checkpoint_every: int = 20
+    """Iterations between checkpoints."""
+    threads: int = 2
+    """Threads of PyTorch on the CPU."""
+    device: str = "cpu"
+    """`cpu`, `cuda`, or `auto`: CUDA if there is one."""
+    resume: bool = False
+    """Go on from the run's newest checkpoint."""
+
+    def __post_init__(self) -> None:
+        for name in ("decisions", "deals", "checkpoint_every", "threads"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.opponent_share <= 1:
+            raise ValueError(f"opponent_share must be 0 to 1, not {self.opponent_share}")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed must be 0 to 2^63 - 1, not {self.seed}")
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """Everything that must not change when a run is resumed."""
+        free = {"run", "decisions", "checkpoint_every", "threads", "device", "resume"}
+        return {name: value for name, value in asdict(self).items() if name not in free}
+
+
+class Trainer:
+    """A run: networks, optimiser, and where it stands."""
+
+    def __init__(self, config: TrainConfig) -> None:
+        """Make the run, or resume it.
+
+        Raises:
+            ValueError: unknown game, opponent or device; a run folder that already has
+                checkpoints, or has none to resume from.
+            checkpoint.CheckpointError: a checkpoint that is broken or of another configuration.
+        """
+        self.config = config
+        self.run = Path(config.run)
+        self.game = find_game(config.game)
+        self.agents = [make_agent(s, config.game, config.rules) for s in config.opponents]
+        self.device = _device(config.device)
+        torch.set_num_threads(config.threads)
+        with torch.random.fork_rng(devices=[]):  # layers draw their weights from the global stream
+            torch.manual_seed(config.seed)
+            game = self.game
+            policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, config.network)
+            critic = Critic(game.STATE, config.network)
+        self.learner = Learner(policy, critic, config.ppo, game.OBSERVATION["phase"])
+        self.learner.to(self.device)
+        self.env = VectorEnv(
+            config.game, config.deals, config.rules, auto_reset=False, seed=config.seed
+        )
+        self.iteration = 0
+        self.decisions = 0
+        if config.resume:
+            self._load()
+        elif checkpoint.checkpoints(self.run):
+            raise ValueError(
+                f"run folder {self.run} already holds checkpoints: go on with --resume true, "
+                "or choose another --run"
+            )
+
+    # -- one iteration ----------------------------------------------------------------------------
+
+    def iterate(self) -> dict[str, float]:
+        """Play one batch of deals and learn from it; figures named as in Stable-Baselines3."""
+        start = time.perf_counter()
+        seed = int(derive_keys(self.config.seed, np.array([self.iteration]), 0)[0] >> 1)
+        seating = self._seating(np.random.default_rng(seed))
+        rollout = play(self.env, self.learner.policy, self.agents, seating, seed)
+        played = time.perf_counter()
+        progress = min(1.0, self.decisions / self.config.decisions)
+        generator = torch.Generator().manual_seed(seed)
+        figures = self.learner.update(rollout, self.game.OBSERVATION.size, progress, generator)
+        count = len(rollout.actions)
+        self.iteration += 1
+        self.decisions += count
+        return figures | self._deal_figures(seating) | {
+            "time/fps": count / (time.perf_counter() - start),
+            "time/rollout_fps": count / (played - start),
+            "time/iterations": self.iteration,
+            "time/total_timesteps": self.decisions,
+        }  # fmt: skip
+
+    def _seating(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Who sits where: int64 [B, S], an index of the opponents, or LEARNER."""
+        shape = (self.config.deals, self.game.NUM_SEATS)
+        seating = np.full(shape, LEARNER)
+        if self.agents:
+            is_mixed = rng.random(shape[0]) < self.config.opponent_share
+            seating[is_mixed] = rng.integers(len(self.agents), size=(is_mixed.sum(), 1))
+            seating[is_mixed, rng.integers(shape[1], size=is_mixed.sum())] = LEARNER
+        return seating
+
+    def _deal_figures(self, seating: npt.NDArray[np.int64]) -> dict[str, float]:
+        """What the last deals paid, and how they went."""
+        payoffs = self.env.tables["settled_thirds"] / 3
+        is_mixed = (seating != LEARNER).any(1)
+        mine = payoffs[(seating == LEARNER) & is_mixed[:, None]]
+        figures = {"rollout/payoff_sd": float(payoffs.std())}
+        if mine.size:
+            figures["rollout/ep_rew_mean"] = float(mine.mean())
+        return figures
+
+    # -- checkpoints ------------------------------------------------------------------------------
+
+    def save(self) -> Path:
+        """Write a checkpoint; returns its folder."""
+        config = self.config
+        optimizer = self.learner.optimizer.state_dict()["state"]
+        model = {k: v.cpu().contiguous() for k, v in self.learner.state_dict().items()}
+        meta = checkpoint.describe(self.game, config.rules) | {
+            "network": asdict(config.network),
+            "config": asdict(config),
+            "iteration": self.iteration,
+            "decisions": self.decisions,
+            "torch": torch.__version__,
+        }
+        return checkpoint.save(self.run, self.decisions, model, _flatten(optimizer), meta)
+
+    def _load(self) -> None:
+        folder = checkpoint.resolve(self.run)
+        meta = checkpoint.load_meta(folder)
+        checkpoint.check_fits(meta, self.game, self.config.rules, folder)
+        saved = meta["config"]
+        for name, value in self.config.lasting.items():
+            if saved.get(name) != value:
+                raise checkpoint.CheckpointError(
+                    f"cannot resume {folder}: {name} was {saved.get(name)!r} and is now {value!r}"
+                )
+        tensors = checkpoint.load_tensors(folder, checkpoint.MODEL_FILE)
+        state = checkpoint.load_tensors(folder, checkpoint.OPTIMIZER_FILE)
+        try:
+            self.learner.load_state_dict(tensors)
+            optimizer = self.learner.optimizer
+            optimizer.load_state_dict(optimizer.state_dict() | {"state": _unflatten(state)})
+            self.iteration, self.decisions = meta["iteration"], meta["decisions"]
+        except (RuntimeError, KeyError, ValueError) as error:
+            raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None
+
+
+def _flatten(state: dict[int, dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {
+        f"{index}.{name}": tensor.cpu().contiguous()
+        for index, tensors in state.items()
+        for name, tensor in tensors.items()
+    }
+
+
+def _unflatten(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        index, name = key.split(".")
+        state.setdefault(int(index), {})[name] = tensor
+    return state
+
+
+def _device(name: str) -> torch.device:
+    has_cuda = torch.cuda.is_available()
+    if name == "auto":
+        return torch.device("cuda" if has_cuda else "cpu")
+    if name == "cuda" and not has_cuda:
+        raise ValueError("device cuda: PyTorch finds no CUDA device here; use cpu or auto")
+    if name not in {"cpu", "cuda"}:
+        raise ValueError(f"device must be cpu, cuda or auto, not {name!r}")
+    return torch.device(name)
+
+
+# -- the loop -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _stop_on_signals() -> Iterator[list[int]]:
+    """Collect SIGINT and SIGTERM instead of dying of them; a second one does kill."""
+    caught: list[int] = []
+
+    def catch(number: int, frame: FrameType | None) -> None:
+        caught.append(number)
+        signal.signal(number, before[number])
+
+    before = {number: signal.signal(number, catch) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def train(config: TrainConfig) -> bool:
+    """Run the training to its end, or until a signal; True if it came to its end.
+
+    Raises what `Trainer` raises.
+    """
+    trainer = Trainer(config)
+    columns = (
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
+        BarColumn(),
+        TextColumn("{task.fields[figures]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    writer = SummaryWriter(config.run, purge_step=trainer.decisions)
+    with writer, _stop_on_signals() as caught, Progress(*columns) as bar:
+        task = bar.add_task(
+            "", total=config.decisions, completed=trainer.decisions, figures="starting"
+        )
+        while trainer.decisions < config.decisions and not caught:
+            figures = trainer.iterate()
+            for name, figure in figures.items():
+                writer.add_scalar(name, figure, trainer.decisions)
+            bar.update(task, completed=trainer.decisions, figures=_line(figures))
+            if trainer.iteration % config.checkpoint_every == 0:
+                trainer.save()
+        folder = trainer.save()
+    print(f"checkpoint: {folder}")
+    if caught:
+        print("stopped early; go on with the same command and --resume true")
+    return not caught
+
+
+def _line(figures: dict[str, float]) -> str:
+    reward = figures.get("rollout/ep_rew_mean")
+    against = f"{reward:+.1f} kapikia against opponents, " if reward is not None else ""
+    return (
+        f"{against}entropy {-figures['train/entropy_loss']:.2f}, "
+        f"explained {figures['train/explained_variance']:.2f}, {figures['time/fps']:,.0f}/s"
+    )

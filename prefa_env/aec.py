@@ -1,0 +1,325 @@
+"""The PettingZoo environment over one table of a game.
+
+`TableEnv` is made for any `game.Game`; an entry point such as `prefa_v0` names the game.
+"""
+
+from __future__ import annotations
+
+import secrets
+from functools import cache
+from operator import index
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import pettingzoo
+from gymnasium import spaces
+from gymnasium.utils import EzPickle
+from pettingzoo.utils import wrappers
+
+from ._jit import announce_compilation, specialise
+from .batch import IllegalActionError, raise_illegal
+from .game import Game, GameRules
+from .records import Layout
+from .streams import draw_deck
+from .words import Words
+
+Bytes = npt.NDArray[np.int8]
+Observation = dict[str, Bytes]
+
+# -- compiled: one call each, on a table that travels as int64 words ------------------------------
+# Handing a record over from Python would take several times as long as all that is done with it.
+
+game: Any = None
+"""In the functions below, the game that `specialise` compiles them for."""
+
+
+def write_mask(mask: Bytes, legal: int) -> None:
+    """Write a bit set of actions as int8 [A]."""
+    for action in range(mask.shape[0]):
+        mask[action] = legal >> action & 1
+
+
+def begin(words: Words, flags: int, deck: Bytes, dealer: int, mask: Bytes) -> int:
+    """Deal, write the mask of the seat to act, and return that seat."""
+    table = words.view(game.DTYPE)[0]
+    game.deal(table, flags, deck, dealer)
+    write_mask(mask, game.legal_actions(table))
+    return int(table.seat)
+
+
+def act(words: Words, action: int, mask: Bytes) -> int:
+    """Do an action of 0..A-1, write the mask of the next seat, and return that seat.
+
+    Returns -1 when that ended the deal, and -2, with nothing changed, if the action is illegal.
+    """
+    table = words.view(game.DTYPE)[0]
+    if game.legal_actions(table) >> action & 1 == 0:
+        return -2
+    game.step(table, action)
+    write_mask(mask, game.legal_actions(table))
+    return int(table.seat)
+
+
+def look(words: Words, seat: int, observation: Bytes, mask: Bytes) -> None:
+    """Write what a seat sees, int8 [O], and its mask, all zero if it is not to act."""
+    table = words.view(game.DTYPE)[0]
+    game.observe(table, seat, observation.view(np.int64))
+    write_mask(mask, game.legal_actions(table) if table.seat == seat else 0)
+
+
+@cache
+def make_calls(game: Game) -> SimpleNamespace:
+    """The functions above, compiled for one game."""
+    announce_compilation()
+    return specialise(game, write_mask, begin, act, look)
+
+
+# -- the environment ------------------------------------------------------------------------------
+
+
+class TableEnv(pettingzoo.AECEnv, EzPickle):
+    """One table for PettingZoo; agents `player_0`, `player_1`, ... are its seats in turn order.
+
+    A subclass names the game and, where there are render modes, draws it.
+
+    Attributes:
+        infos: by agent: `action_mask` (int8 [A]) and, zero until the deal ends, `kapikia` and
+            `kassa` (int, changes of this deal) and `settled` (float, settled kapikia).
+        state_space: of `state()`.
+    """
+
+    game: ClassVar[Game]
+    metadata: ClassVar[dict[str, Any]]
+
+    @staticmethod
+    def table_text(table: Any) -> str:
+        """A game record as readable text (render mode `"ansi"`)."""
+        raise NotImplementedError
+
+    def __init__(
+        self,
+        rules: GameRules | None = None,
+        episode: str = "deal",
+        reward: str = "settled",
+        render_mode: str | None = None,
+    ) -> None:
+        """Set the table up; `reset` deals.
+
+        Args:
+            rules: default rules if None.
+            episode: `"deal"`.
+            reward: what a deal pays: `"settled"` kapikia or bare `"kapikia"`.
+            render_mode: one of `metadata["render_modes"]`; None for no `render`.
+
+        Raises:
+            ValueError: names the argument and what it may be.
+        """
+        EzPickle.__init__(self, rules, episode, reward, render_mode)
+        game = self.game
+        self.rules: GameRules = game.Rules() if rules is None else rules
+        if type(self.rules) is not type(game.Rules()):
+            raise ValueError(f"rules must be Rules of {game.NAME}, not {rules!r}")
+        if episode == "match":
+            raise ValueError("episode='match': match episodes are not available yet; use 'deal'")
+        if episode != "deal":
+            raise ValueError(f"episode must be 'deal' or 'match', not {episode!r}")
+        if reward not in {"settled", "kapikia"}:
+            raise ValueError(f"reward must be 'settled' or 'kapikia', not {reward!r}")
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            modes = " or ".join(map(repr, self.metadata["render_modes"]))
+            raise ValueError(f"render_mode must be None or {modes}, not {render_mode!r}")
+        self.render_mode = render_mode
+        self._reward = reward
+        calls = make_calls(game)
+        self._begin, self._act, self._look = calls.begin, calls.act, calls.look
+        self._num_actions = game.NUM_ACTIONS
+        self._observation_size = game.OBSERVATION.size
+        self._words: Words = np.zeros(game.DTYPE.itemsize // 8, np.int64)
+        self._key = np.uint64(secrets.randbits(64))
+        self._num_deals = 0  # drawn with this key
+
+        self.possible_agents = [f"player_{seat}" for seat in range(game.NUM_SEATS)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                # Pairs, because a dict would be sorted.
+                [
+                    ("observation", _box(game.OBSERVATION)),
+                    ("action_mask", spaces.Box(0, 1, (game.NUM_ACTIONS,), np.int8)),
+                ]
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {
+            agent: spaces.Discrete(game.NUM_ACTIONS) for agent in self.possible_agents
+        }
+        self.state_space = _box(game.STATE)
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """`{"observation": int8 [O], "action_mask": int8 [A]}`."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """`Discrete(A)`."""
+        return self.action_spaces[agent]
+
+    @property
+    def table(self) -> Any:
+        """The game record; it changes with the environment."""
+        return self._words.view(self.game.DTYPE)[0]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal: the next random deal, or a given one.
+
+        Args:
+            seed: starts the stream of random deals anew; the same as the first table of a
+                `VectorEnv` with this seed. Without one the stream goes on; it begins anywhere.
+            options: `{"deal": text}` for a given deal, which leaves the stream where it is.
+
+        Raises:
+            ValueError: a bad seed, option or deal; the running deal stays as it was.
+        """
+        given = self._parse_options(options or {})
+        if seed is not None:
+            self._key, self._num_deals = _key_of(seed), 0
+        if given is None:
+            deck = np.empty(self.game.NUM_CARDS, np.int8)
+            with np.errstate(over="ignore"):  # interpreted, numpy would warn of what is intended
+                dealer = draw_deck(deck, self._key, 0, self._num_deals, self.game.NUM_SEATS)
+            self._num_deals += 1
+        else:
+            dealer, deck = given
+        mask = np.empty(self._num_actions, np.int8)
+        seat = self._begin(self._words, self.rules.flags, deck, dealer, mask)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._idle_infos = {
+            agent: _info(np.zeros(self._num_actions, np.int8)) for agent in self.agents
+        }
+        self.agent_selection = self.possible_agents[seat]
+        self._skip_agent_selection = None
+        self.infos = self._idle_infos.copy()
+        self.infos[self.agent_selection] = _info(mask)
+
+    def _parse_options(self, options: dict[str, Any]) -> tuple[int, Bytes] | None:
+        """Dealer and deck of a given deal."""
+        for name in options:
+            # PettingZoo's `api_test` resets with {"options": 1} and wants no error.
+            if name not in {"deal", "options"}:
+                raise ValueError(f"reset knows no option {name!r}, only 'deal', a deal as text")
+        if "deal" not in options:
+            return None
+        text = options["deal"]
+        if not isinstance(text, str):
+            raise ValueError(f"option 'deal' must be a deal as text, not {text!r}")
+        return self.game.parse_deal(text)
+
+    def step(self, action: int | None) -> None:
+        """Let `agent_selection` do its action; None for an agent whose deal is over.
+
+        Raises:
+            IllegalActionError: names the action and what was legal; nothing has changed.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        try:
+            number = index(action)  # type: ignore[arg-type]
+        except TypeError:
+            raise IllegalActionError(f"{agent}: an action is an integer, not {action!r}") from None
+        mask = np.empty(self._num_actions, np.int8)
+        seat = self._act(self._words, number, mask) if 0 <= number < self._num_actions else -2
+        if seat == -2:
+            raise_illegal(self.game, number, int(self.game.legal_actions(self.table)), f"{agent}: ")
+        self._cumulative_rewards[agent] = 0.0
+        self.infos[agent] = self._idle_infos[agent]
+        if seat < 0:
+            self._finish()
+            return
+        self.agent_selection = agent = self.possible_agents[seat]
+        self.infos[agent] = _info(mask)
+
+    def _finish(self) -> None:
+        """Pay what the deal was worth."""
+        table = self.table
+        for agent, seat in self._seats.items():
+            kapikia = int(table.kapikia_change[seat])
+            settled = int(table.settled_thirds[seat]) / 3
+            mask = np.zeros(self._num_actions, np.int8)
+            self.infos[agent] = _info(mask, kapikia, int(table.kassa_change[seat]), settled)
+            self.rewards[agent] = settled if self._reward == "settled" else float(kapikia)
+        self._accumulate_rewards()
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.agent_selection = self.agents[0]
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent sees, in arrays of its own: `{"observation": [O], "action_mask": [A]}`."""
+        observation = np.empty(self._observation_size, np.int8)
+        mask = np.empty(self._num_actions, np.int8)
+        self._look(self._words, self._seats[agent], observation, mask)
+        return {"observation": observation, "action_mask": mask}
+
+    def state(self) -> Bytes:
+        """The whole table, int8 [P], relative to the seat to act (`game.STATE`)."""
+        state = np.empty(self.game.STATE.size, np.int8)
+        self.game.observe_all(self.table, state.view(np.int64))
+        return state
+
+    def render(self) -> str | None:
+        """The table as text; None, with a warning, if there is no render mode."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render mode: env(render_mode='ansi')")
+            return None
+        return self.table_text(self.table)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The constructor's arguments and all that may have changed since."""
+        changing = {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
+        return {**EzPickle.__getstate__(self), "changing": changing}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        EzPickle.__setstate__(self, state)
+        self.__dict__.update(state["changing"])
+
+
+_COMPILED = {"_begin", "_act", "_look"}
+
+
+def _info(mask: Bytes, kapikia: int = 0, kassa: int = 0, settled: float = 0.0) -> dict[str, Any]:
+    return {"action_mask": mask, "kapikia": kapikia, "kassa": kassa, "settled": settled}
+
+
+def _box(layout: Layout) -> spaces.Box:
+    low = np.repeat([field.low for field in layout], [field.size for field in layout])
+    high = np.repeat([field.high for field in layout], [field.size for field in layout])
+    return spaces.Box(low.astype(np.int8), high.astype(np.int8), dtype=np.int8)
+
+
+def _key_of(seed: int) -> np.uint64:
+    try:
+        return np.uint64(index(seed))
+    except (TypeError, OverflowError):
+        raise ValueError(f"seed must be an integer of 0 to 2**64 - 1, not {seed!r}") from None
+
+
+def wrap(env: TableEnv) -> Any:
+    """Add PettingZoo's usual checks: an illegal action ends the game, with -1 for its agent."""
+    env = wrappers.TerminateIllegalWrapper(env, illegal_reward=-1)
+    env = wrappers.AssertOutOfBoundsWrapper(env)
+    return wrappers.OrderEnforcingWrapper(env)
+
+
+def register(env_id: str, entry_point: str) -> None:
+    """Enter an environment in PettingZoo's registry, where it has one (from 1.27 on)."""
+    if hasattr(pettingzoo, "register") and env_id not in pettingzoo.aec_registry:
+        pettingzoo.register("aec", env_id, entry_point)

@@ -1,0 +1,22 @@
+"""Train a player by self-play; `--help` explains every field."""
+
+from __future__ import annotations
+
+import sys
+
+from agents.cli import fail, parse_config
+
+
+def main() -> int:
+    """Train as the command line says; 0 at the end, 130 after an interruption."""
+    from agents.trainer import TrainConfig, train
+
+    config = parse_config(TrainConfig, "Train a player by self-play.")
+    try:
+        return 0 if train(config) else 130
+    except (ValueError, OSError) as error:
+        fail(str(error))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
