@@ -56,6 +56,7 @@ class Block(nn.Module):
         self.second = nn.Linear(width, width)
 
     def forward(self, x: Tensor) -> Tensor:
+        """float32 [B, width] to the same."""
         return x + self.second(torch.relu(self.first(self.norm(x))))
 
 

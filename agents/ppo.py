@@ -106,7 +106,7 @@ class Learner(nn.Module):
                 entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
                 value_loss = nn.functional.mse_loss(self.critic(states[batch]), returns[batch])
                 self.optimizer.zero_grad()
-                (loss - entropy_weight * entropy + value_loss).backward()  # type: ignore[no-untyped-call]
+                (loss - entropy_weight * entropy + value_loss).backward()
                 norm = nn.utils.clip_grad_norm_(self.parameters(), config.max_grad_norm)
                 self.optimizer.step()
                 figures |= {
@@ -146,7 +146,7 @@ def policy_loss(
     loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
     with torch.no_grad():
         figures = {
-            "train/policy_gradient_loss": float(loss),
+            "train/policy_gradient_loss": float(loss.detach()),
             "train/approx_kl": float((ratio - 1 - log_ratio).mean()),
             "train/clip_fraction": float(((ratio - 1).abs() > clip).float().mean()),
         }

@@ -35,6 +35,8 @@ class Rollout:
     log_probs: npt.NDArray[np.float32]  # [N]
     trajectories: npt.NDArray[np.int64]  # [N], equal for decisions of one trajectory
     payoffs: npt.NDArray[np.float32]  # [N], what the trajectory was paid, in the reward's unit
+    history: npt.NDArray[np.int8]  # [B, L], all actions at each table; -1 after the end
+    seats: npt.NDArray[np.int8]  # [B, L], who did them; -1 after the end
 
 
 def play(
@@ -61,7 +63,8 @@ def play(
     payoffs = np.zeros((num_tables, num_seats), np.float32)
     size = env.game.OBSERVATION.size
     parts: list[tuple[npt.NDArray[np.generic], ...]] = []
-    decision = 0
+    history: list[npt.NDArray[np.int8]] = []
+    seats: list[npt.NDArray[np.int8]] = []
     while not env.dones.all():
         actions = env.random_actions(0)  # right where only one is legal; the rest is overwritten
         is_free = popcounts(env.legal_actions) > 1
@@ -72,21 +75,30 @@ def play(
             masks = env.action_masks[rows].astype(np.bool_)
             chosen, log_probs = _sample(policy, states[:, :size], masks, device, generator)
             actions[rows] = chosen
-            seats = env.seats[rows].astype(np.int64)
-            payees = env.beneficiaries()[rows].astype(np.int64)
-            trajectories = (rows * num_seats + seats) * num_seats + payees
+            payees = env.beneficiaries()[rows]
+            trajectories = (rows * num_seats + env.seats[rows]) * num_seats + payees
             parts.append((states, masks, chosen, log_probs, trajectories))
         for index, agent in enumerate(agents):
             rows = np.flatnonzero(is_free & (players == index))
             if rows.size:
-                keys = derive_keys(seed, rows, decision)
+                keys = derive_keys(seed, rows, len(history))
                 actions[rows] = agent.act(env.observations[rows], env.action_masks[rows], keys)
+        history.append(np.where(env.seats >= 0, actions, -1).astype(np.int8))
+        seats.append(env.seats.copy())
         env.step(actions)
         payoffs += env.rewards
-        decision += 1
     states, masks, chosen, log_probs, trajectories = map(np.concatenate, zip(*parts, strict=True))
     paid = payoffs[trajectories // num_seats**2, trajectories % num_seats]
-    return Rollout(states, masks, chosen, log_probs, trajectories, paid)
+    return Rollout(
+        states,
+        masks,
+        chosen,
+        log_probs,
+        trajectories,
+        paid,
+        np.stack(history, 1),
+        np.stack(seats, 1),
+    )
 
 
 @torch.no_grad()

@@ -23,12 +23,12 @@ from prefa_env.batch import find_game
 from prefa_env.prefa import Rules
 from prefa_env.streams import derive_keys
 
-from . import checkpoint
+from . import behaviour, checkpoint
 from .cli import Names
 from .network import Critic, NetworkConfig, Policy
 from .ppo import Learner, PPOConfig
 from .registry import make_agent
-from .rollout import LEARNER, play
+from .rollout import LEARNER, Rollout, play
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class TrainConfig:
     """Train until the policy has made this many decisions (forced moves do not count)."""
     deals: int = 1024
     """Deals in one iteration."""
-    opponents: Names = Names()
+    opponents: Names = field(default_factory=Names)
     """Fixed agents that sit at some tables (see `opponent_share`)."""
     opponent_share: float = 0.25
     """Share of deals in which one seat learns and an opponent plays the two others."""
@@ -132,7 +132,7 @@ class Trainer:
         count = len(rollout.actions)
         self.iteration += 1
         self.decisions += count
-        return figures | self._deal_figures(seating) | {
+        return figures | self._deal_figures(rollout, seating) | {
             "time/fps": count / (time.perf_counter() - start),
             "time/rollout_fps": count / (played - start),
             "time/iterations": self.iteration,
@@ -149,15 +149,18 @@ class Trainer:
             seating[is_mixed, rng.integers(shape[1], size=is_mixed.sum())] = LEARNER
         return seating
 
-    def _deal_figures(self, seating: npt.NDArray[np.int64]) -> dict[str, float]:
-        """What the last deals paid, and how they went."""
+    def _deal_figures(self, rollout: Rollout, seating: npt.NDArray[np.int64]) -> dict[str, float]:
+        """What the learning seats were paid, at tables with opponents, and what they did."""
+        is_learner = seating == LEARNER
+        is_mixed = ~is_learner.all(1)
         payoffs = self.env.tables["settled_thirds"] / 3
-        is_mixed = (seating != LEARNER).any(1)
-        mine = payoffs[(seating == LEARNER) & is_mixed[:, None]]
-        figures = {"rollout/payoff_sd": float(payoffs.std())}
-        if mine.size:
-            figures["rollout/ep_rew_mean"] = float(mine.mean())
-        return figures
+        mine = payoffs[is_learner & is_mixed[:, None]]
+        figures = {"rollout/ep_rew_mean": float(mine.mean())} if mine.size else {}
+        counts = behaviour.count(
+            self.game.NAME, self.env.tables, rollout.history, rollout.seats, is_learner
+        )
+        shares = behaviour.shares(self.game.NAME, counts)
+        return figures | {f"rollout/{k}": v for k, v in shares.items() if v is not None}
 
     # -- checkpoints ------------------------------------------------------------------------------
 
@@ -233,7 +236,7 @@ def _stop_on_signals() -> Iterator[list[int]]:
 
     def catch(number: int, frame: FrameType | None) -> None:
         caught.append(number)
-        signal.signal(number, before[number])
+        signal.signal(number, before[signal.Signals(number)])
 
     before = {number: signal.signal(number, catch) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -31,10 +31,10 @@ def _package_folder(module: str) -> Path | None:
 
 @functools.cache
 def _cache_folder(package: Path | None) -> Path:
-    """Where functions of a package go: named after its sources, ours, and the compiler's version."""
+    """Where functions of a package go: named after all sources and the compiler's version."""
     digest = hashlib.sha256(f"{numba.__version__} {numpy.__version__} {sys.version}".encode())
-    for root in (Path(__file__).parent, package):
-        for path in sorted(root.rglob("*.py")) if root else ():
+    for root in filter(None, (Path(__file__).parent, package)):
+        for path in sorted(root.rglob("*.py")):
             digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     base = os.environ.get("NUMBA_CACHE_DIR") or platformdirs.user_cache_dir("prefa_env", False)
     return Path(base) / digest.hexdigest()[:16]

@@ -26,6 +26,8 @@ from .records import Layout
 from .streams import draw_deck
 from .words import Words
 
+_INT8 = np.dtype(np.int8)  # found faster by `np.empty` than the type
+
 Bytes = npt.NDArray[np.int8]
 Observation = dict[str, Bytes]
 
@@ -36,45 +38,48 @@ game: Any = None
 """In the functions below, the game that `specialise` compiles them for."""
 
 
-def write_mask(mask: Bytes, legal: int) -> None:
-    """Write a bit set of actions as int8 [A]."""
+def show(table: Any, seat: int, observation: Bytes, mask: Bytes) -> None:
+    """Write what a seat sees, int8 [O], and what it may do, int8 [A]: nothing out of turn."""
+    game.observe(table, seat, observation.view(np.int64))
+    legal = game.legal_actions(table) if table.seat == seat else 0
     for action in range(mask.shape[0]):
         mask[action] = legal >> action & 1
 
 
-def begin(words: Words, flags: int, deck: Bytes, dealer: int, mask: Bytes) -> int:
-    """Deal, write the mask of the seat to act, and return that seat."""
+def look(words: Words, seat: int, observation: Bytes, mask: Bytes) -> None:
+    """`show` for a table as words."""
+    show(words.view(game.DTYPE)[0], seat, observation, mask)
+
+
+def begin(
+    words: Words, flags: int, deck: Bytes, dealer: int, observation: Bytes, mask: Bytes
+) -> int:
+    """Deal, show the table to the seat to act, and return that seat."""
     table = words.view(game.DTYPE)[0]
     game.deal(table, flags, deck, dealer)
-    write_mask(mask, game.legal_actions(table))
+    show(table, table.seat, observation, mask)
     return int(table.seat)
 
 
-def act(words: Words, action: int, mask: Bytes) -> int:
-    """Do an action of 0..A-1, write the mask of the next seat, and return that seat.
+def act(words: Words, action: int, observation: Bytes, mask: Bytes) -> int:
+    """Do an action of 0..A-1, show the table to the next seat, and return that seat.
 
-    Returns -1 when that ended the deal, and -2, with nothing changed, if the action is illegal.
+    Returns -1 when that ended the deal (then the table is shown to seat 0), and -2, with nothing
+    changed, if the action is illegal.
     """
     table = words.view(game.DTYPE)[0]
     if game.legal_actions(table) >> action & 1 == 0:
         return -2
     game.step(table, action)
-    write_mask(mask, game.legal_actions(table))
+    show(table, max(table.seat, 0), observation, mask)
     return int(table.seat)
-
-
-def look(words: Words, seat: int, observation: Bytes, mask: Bytes) -> None:
-    """Write what a seat sees, int8 [O], and its mask, all zero if it is not to act."""
-    table = words.view(game.DTYPE)[0]
-    game.observe(table, seat, observation.view(np.int64))
-    write_mask(mask, game.legal_actions(table) if table.seat == seat else 0)
 
 
 @cache
 def make_calls(game: Game) -> SimpleNamespace:
     """The functions above, compiled for one game."""
     announce_compilation()
-    return specialise(game, write_mask, begin, act, look)
+    return specialise(game, show, look, begin, act)
 
 
 # -- the environment ------------------------------------------------------------------------------
@@ -133,13 +138,14 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
             raise ValueError(f"render_mode must be None or {modes}, not {render_mode!r}")
         self.render_mode = render_mode
         self._reward = reward
-        calls = make_calls(game)
-        self._begin, self._act, self._look = calls.begin, calls.act, calls.look
+        self._bind_calls()
         self._num_actions = game.NUM_ACTIONS
         self._observation_size = game.OBSERVATION.size
         self._words: Words = np.zeros(game.DTYPE.itemsize // 8, np.int64)
         self._key = np.uint64(secrets.randbits(64))
         self._num_deals = 0  # drawn with this key
+        # What `step` wrote along with the action, in one call, until someone asks for it.
+        self._ready: dict[str, Observation] = {}
 
         self.possible_agents = [f"player_{seat}" for seat in range(game.NUM_SEATS)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -192,20 +198,28 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
             self._num_deals += 1
         else:
             dealer, deck = given
-        mask = np.empty(self._num_actions, np.int8)
-        seat = self._begin(self._words, self.rules.flags, deck, dealer, mask)
+        observation, mask = self._new_arrays()
+        seat = self._begin(self._words, self.rules.flags, deck, dealer, observation, mask)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._idle_infos = {
-            agent: _info(np.zeros(self._num_actions, np.int8)) for agent in self.agents
-        }
-        self.agent_selection = self.possible_agents[seat]
         self._skip_agent_selection = None
+        self._idle_infos = {
+            agent: _info(np.zeros(self._num_actions, _INT8)) for agent in self.agents
+        }
         self.infos = self._idle_infos.copy()
-        self.infos[self.agent_selection] = _info(mask)
+        self._pass_turn(self.agents[seat], observation, mask)
+
+    def _new_arrays(self) -> tuple[Bytes, Bytes]:
+        return np.empty(self._observation_size, _INT8), np.empty(self._num_actions, _INT8)
+
+    def _pass_turn(self, agent: str, observation: Bytes, mask: Bytes) -> None:
+        """Let an agent be the one to act."""
+        self.agent_selection = agent
+        self.infos[agent] = _info(mask)
+        self._ready = {agent: {"observation": observation, "action_mask": mask}}
 
     def _parse_options(self, options: dict[str, Any]) -> tuple[int, Bytes] | None:
         """Dealer and deck of a given deal."""
@@ -234,17 +248,17 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
             number = index(action)  # type: ignore[arg-type]
         except TypeError:
             raise IllegalActionError(f"{agent}: an action is an integer, not {action!r}") from None
-        mask = np.empty(self._num_actions, np.int8)
-        seat = self._act(self._words, number, mask) if 0 <= number < self._num_actions else -2
+        observation, mask = self._new_arrays()
+        is_in_range = 0 <= number < self._num_actions
+        seat = self._act(self._words, number, observation, mask) if is_in_range else -2
         if seat == -2:
             raise_illegal(self.game, number, int(self.game.legal_actions(self.table)), f"{agent}: ")
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = self._idle_infos[agent]
-        if seat < 0:
+        if seat >= 0:
+            self._pass_turn(self.possible_agents[seat], observation, mask)
+        else:
             self._finish()
-            return
-        self.agent_selection = agent = self.possible_agents[seat]
-        self.infos[agent] = _info(mask)
 
     def _finish(self) -> None:
         """Pay what the deal was worth."""
@@ -258,11 +272,14 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         self._accumulate_rewards()
         self.terminations = dict.fromkeys(self.agents, True)
         self.agent_selection = self.agents[0]
+        self._ready = {}
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees, in arrays of its own: `{"observation": [O], "action_mask": [A]}`."""
-        observation = np.empty(self._observation_size, np.int8)
-        mask = np.empty(self._num_actions, np.int8)
+        written = self._ready.pop(agent, None)
+        if written is not None:
+            return written
+        observation, mask = self._new_arrays()
         self._look(self._words, self._seats[agent], observation, mask)
         return {"observation": observation, "action_mask": mask}
 
@@ -282,14 +299,17 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
+    def _bind_calls(self) -> None:
+        calls = make_calls(self.game)
+        self._begin, self._act, self._look = calls.begin, calls.act, calls.look
+
     def __getstate__(self) -> dict[str, Any]:
-        """The constructor's arguments and all that may have changed since."""
-        changing = {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
-        return {**EzPickle.__getstate__(self), "changing": changing}
+        """Everything but compiled code; what EzPickle keeps would forget the running deal."""
+        return {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        EzPickle.__setstate__(self, state)
-        self.__dict__.update(state["changing"])
+        self.__dict__.update(state)
+        self._bind_calls()
 
 
 _COMPILED = {"_begin", "_act", "_look"}

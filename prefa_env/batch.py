@@ -70,11 +70,13 @@ class Settings(NamedTuple):
     auto_reset: bool
 
 
-game: Game
-"""In the functions below, the game that `specialise` has compiled them for."""
+game: Any = None
+"""In the functions below, the game that `make_loops` compiles them for."""
 
 
-def look(table, i, legal, seats, masks, observations, is_observing):
+def look(
+    table: Any, i: int, legal: Any, seats: Any, masks: Any, observations: Any, is_observing: bool
+) -> None:
     """Write what the seat to act sees of one table."""
     actions = game.legal_actions(table)
     legal[i] = actions
@@ -83,13 +85,17 @@ def look(table, i, legal, seats, masks, observations, is_observing):
     if is_observing:
         game.observe(table, max(table.seat, 0), observations[i])
 
-def draw_deal(table, i, decks, dealers, deals, key, flags):
+
+def draw_deal(
+    table: Any, i: int, decks: Any, dealers: Any, deals: Any, key: np.uint64, flags: int
+) -> None:
     """Deal the table's next random deal, keyed by (seed, table, deal)."""
     dealers[i] = draw_deck(decks[i], key, i, deals[i], game.NUM_SEATS)
     deals[i] += 1
     game.deal(table, flags, decks[i], dealers[i])
 
-def start(b, c, is_random):
+
+def start(b: Buffers, c: Settings, is_random: bool) -> None:
     """Deal at every table: the next random deal, or what stands in decks and dealers."""
     for i in range(b.tables.shape[0]):
         if is_random:
@@ -98,7 +104,8 @@ def start(b, c, is_random):
             game.deal(b.tables[i], c.flags, b.decks[i], b.dealers[i])
         look(b.tables[i], i, b.legal, b.seats, b.masks, b.observations, c.is_observing)
 
-def first_illegal(legal, actions):
+
+def first_illegal(legal: Any, actions: Any) -> int:
     """Index of the first table whose action is illegal; -1. Tables that are over take any."""
     for i in range(legal.shape[0]):
         action = actions[i]
@@ -107,7 +114,8 @@ def first_illegal(legal, actions):
             return i
     return -1
 
-def pay(table, i, rewards, kapikia, kassa, in_kapikia):
+
+def pay(table: Any, i: int, rewards: Any, kapikia: Any, kassa: Any, in_kapikia: bool) -> None:
     """Report what the deal that just ended at a table has paid."""
     for seat in range(game.NUM_SEATS):
         kapikia[i, seat] = table.kapikia_change[seat]
@@ -117,7 +125,8 @@ def pay(table, i, rewards, kapikia, kassa, in_kapikia):
         else:
             rewards[i, seat] = np.float32(table.settled_thirds[seat]) / np.float32(3)
 
-def advance(b, c, actions):
+
+def advance(b: Buffers, c: Settings, actions: Any) -> None:
     """Step every table that is not over; pay, and deal anew where a deal ended."""
     # Taken out of the tuple once: inside the loop that would cost more than the step.
     tables, decks, dealers, deals = b.tables, b.decks, b.dealers, b.deals
@@ -141,15 +150,20 @@ def advance(b, c, actions):
                 draw_deal(table, i, decks, dealers, deals, c.key, c.flags)
         look(table, i, legal, seats, masks, observations, c.is_observing)
 
-def observe_all(tables, states):
+
+def observe_all(tables: Any, states: Any) -> None:
+    """Write the whole tables, int64 [B, P / 8]."""
     for i in range(tables.shape[0]):
         game.observe_all(tables[i], states[i])
 
-def beneficiaries(tables, out):
+
+def beneficiaries(tables: Any, out: Any) -> None:
+    """Write whose payment each seat to act plays for."""
     for i in range(tables.shape[0]):
         out[i] = game.beneficiary(tables[i])
 
-def random_actions(legal, key, out):
+
+def random_actions(legal: Any, key: np.uint64, out: Any) -> None:
     """A uniformly chosen legal action for each table; 0 where it is over."""
     for i in range(legal.shape[0]):
         out[i] = random_bit(legal[i], derive_key(key, i)) if legal[i] != 0 else 0

@@ -24,10 +24,12 @@ class Pack:
 
     @property
     def num_cards(self) -> int:
+        """Cards of the pack."""
         return len(SUITS) * len(self.ranks)
 
     @property
     def talon_size(self) -> int:
+        """Cards left over when all hands are dealt."""
         return self.num_cards - self.seats * self.hand_size
 
     def card_text(self, card: int) -> str:

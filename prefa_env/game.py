@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from .cards import Pack
 from .records import Layout
+from .words import Words
+
+Deck = npt.NDArray[np.int8]
 
 
 class GameRules(Protocol):
@@ -26,37 +30,84 @@ class Game(Protocol):
     """A game: sizes, layouts, texts, and its compiled kernel over one record per table.
 
     The record has the fields `seat` (to act; -1 when the deal is over) and, each with one entry a
-    seat, `kassa_change`, `kapikia_change` and `settled_thirds`.
+    seat, `kassa_change`, `kapikia_change` and `settled_thirds`. Both layouts begin 64-bit words
+    where the kernel writes words, and the observation has a field `phase`.
     """
 
-    NAME: str
-    NUM_SEATS: int
-    NUM_CARDS: int
-    NUM_ACTIONS: int
-    PACK: Pack
-    DTYPE: np.dtype[Any]
-    OBSERVATION: Layout
-    STATE: Layout
-    Rules: Callable[..., GameRules]
+    def __hash__(self) -> int: ...
 
-    deal: Callable[[Any, int, Any, int], None]
-    """`deal(table, flags, deck, dealer)` begins a deal; deck is int8 [cards]."""
-    legal_actions: Callable[[Any], int]
-    """`legal_actions(table)`: an int64 bit set; 0 when the deal is over."""
-    step: Callable[[Any, int], None]
-    """`step(table, action)`: the action must be legal."""
-    observe: Callable[[Any, int, Any], None]
-    """`observe(table, seat, words)`: words is int64 [O / 8]."""
-    observe_all: Callable[[Any, Any], None]
-    """`observe_all(table, words)`: words is int64 [P / 8]."""
-    beneficiary: Callable[[Any], int]
-    """`beneficiary(table)`: the seat whose payment the seat to act plays for."""
-    redeal_hidden: Callable[[Any, int, Any], bool]
-    """`redeal_hidden(table, seat, deck)`: False if the deck did not fit."""
+    @property
+    def NAME(self) -> str:
+        """Its name in configs and records."""
 
-    action_text: Callable[[int], str]
-    parse_action: Callable[[str], int]
-    deal_text: Callable[[int, Any], str]
-    parse_deal: Callable[[str], tuple[int, Any]]
-    legal_text: Callable[[int], str]
-    deck_of: Callable[[Any], list[int]]
+    @property
+    def NUM_SEATS(self) -> int:
+        """Seats, in turn order 0, 1, ..."""
+
+    @property
+    def NUM_CARDS(self) -> int:
+        """Cards of the pack."""
+
+    @property
+    def NUM_ACTIONS(self) -> int:
+        """Actions, at most 63."""
+
+    @property
+    def PACK(self) -> Pack:
+        """The pack and how it is dealt."""
+
+    @property
+    def DTYPE(self) -> np.dtype[Any]:
+        """The record of a table."""
+
+    @property
+    def OBSERVATION(self) -> Layout:
+        """What a seat sees."""
+
+    @property
+    def STATE(self) -> Layout:
+        """The observation of the seat to act, then what it does not see."""
+
+    @property
+    def Rules(self) -> Callable[..., GameRules]:
+        """Makes a rule variant; without arguments the default one."""
+
+    # -- compiled ---------------------------------------------------------------------------------
+
+    def deal(self, table: Any, flags: int, deck: Deck, dealer: int, /) -> None:
+        """Begin a deal; deck is int8 [cards]."""
+
+    def legal_actions(self, table: Any, /) -> int:
+        """An int64 bit set; 0 when the deal is over."""
+
+    def step(self, table: Any, action: int, /) -> None:
+        """Do a legal action."""
+
+    def observe(self, table: Any, seat: int, words: Words, /) -> None:
+        """Write what a seat sees; words is int64 [O / 8]."""
+
+    def observe_all(self, table: Any, words: Words, /) -> None:
+        """Write the whole table; words is int64 [P / 8]."""
+
+    def beneficiary(self, table: Any, /) -> int:
+        """The seat whose payment the seat to act plays for."""
+
+    # -- text -------------------------------------------------------------------------------------
+
+    def action_text(self, action: int, /) -> str:
+        """An action as text."""
+
+    def parse_action(self, text: str, /) -> int:
+        """The action of a text; ValueError."""
+
+    def legal_text(self, legal: int, /) -> str:
+        """A bit set of actions as text."""
+
+    def deal_text(self, dealer: int, deck: Sequence[int], /) -> str:
+        """A deal in one line."""
+
+    def parse_deal(self, text: str, /) -> tuple[int, Deck]:
+        """Dealer and deck of a text; ValueError."""
+
+    def deck_of(self, table: Any, /) -> list[int]:
+        """The cards of a table as they were dealt."""

@@ -11,19 +11,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Self, get_args, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
+
+from .words import Ints
 
 if TYPE_CHECKING:
 
     class Record:
         """For type checkers a plain class: a misspelt field is an error they can see."""
 
-        def copy(self) -> Self: ...
+        def copy(self) -> Self:
+            """A table of its own."""
 
 else:
     Record = np.record
 
-Ints3 = Annotated[npt.NDArray[np.int64], "i8", 3]
+Ints3 = Annotated[Ints, "i8", 3]
 
 
 def record_dtype(cls: type) -> np.dtype[Any]:
@@ -80,7 +82,8 @@ class Layout:
 
     def word(self, name: str) -> int:
         """Index of the 64-bit word at which a field begins; it must begin one."""
-        word, rest = divmod(self._slices[name].start, 8)
+        start: int = self._slices[name].start
+        word, rest = divmod(start, 8)
         if rest:
             raise ValueError(f"field {name!r} does not begin a 64-bit word")
         return word
@@ -91,6 +94,7 @@ class Layout:
 
     @property
     def fingerprint(self) -> str:
+        """Hash of all names, sizes and ranges."""
         return hashlib.sha256(repr(self.description()).encode()).hexdigest()[:16]
 
     def table(self) -> str:

@@ -144,6 +144,8 @@ def _winner(plays: list[Play], trump: int) -> int:
 def _payments(s: State) -> Iterator[tuple[str, str]]:
     if s.seat >= 0:
         return
-    yield "kapikia", "  ".join(f"{int(change):+d}" for change in s.kapikia_change)
-    yield "kassa", "  ".join(f"{int(change):+d}" for change in s.kassa_change)
-    yield "settled", "  ".join(f"{int(thirds) / 3:+.2f}" for thirds in s.settled_thirds)
+    kapikia = [f"{int(change):+d}" for change in s.kapikia_change]
+    kassa = [f"{int(change):+d}" for change in s.kassa_change]
+    settled = [f"{int(thirds) / 3:+.2f}" for thirds in s.settled_thirds]
+    for head, row in (("kapikia", kapikia), ("kassa", kassa), ("settled", settled)):
+        yield head, ", ".join(f"{_name(seat)} {change}" for seat, change in enumerate(row))

@@ -12,21 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ._jit import njit
+from .words import int64, ints
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _32, _56 = (np.uint64(n) for n in (30, 27, 31, 32, 56))
-_LOW_BITS = np.int64(0x0101010101010101)
-_HIGH_BITS = np.int64(-0x7F7F7F7F7F7F7F80)
+_LOW_BITS = int64(0x0101010101010101)
+_HIGH_BITS = int64(-0x7F7F7F7F7F7F7F80)
 
-_SELECT = np.array(
+_SELECT = ints(
     [
         [([p for p in range(8) if byte >> p & 1] + [0] * 8)[n] for n in range(8)]
         for byte in range(256)
-    ],
-    np.int64,
-).ravel()
+    ]
+)
 """Position of the n-th set bit of a byte, at `8 * byte + n`."""
 
 
@@ -48,7 +48,7 @@ def derive_key(key: np.uint64, number: int) -> np.uint64:
 @njit
 def below(word: np.uint64, n: int) -> int:
     """A number of 0..n-1 from the upper 32 bits of a random word."""
-    return np.int64(((word >> _32) * np.uint64(n)) >> _32)
+    return int64(((word >> _32) * np.uint64(n)) >> _32)
 
 
 @njit
@@ -73,7 +73,7 @@ def draw_deck(
     """
     deal_key = derive_key(derive_key(key, table), deal)
     shuffle(deck, deal_key)
-    return int(derive_key(deal_key, 1) % np.uint64(num_seats))
+    return int64(derive_key(deal_key, 1) % np.uint64(num_seats))
 
 
 @njit
@@ -81,7 +81,7 @@ def popcount(bits: int) -> int:
     """Number of ones of an int64 that is not negative."""
     x = bits - ((bits >> 1) & 0x5555555555555555)
     x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    return np.int64((((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * _LOW_BITS) >> 56)
+    return (((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * _LOW_BITS) >> 56
 
 
 @njit
@@ -107,7 +107,7 @@ def _fill_keys(
     key: np.uint64, rows: npt.NDArray[np.int64], number: int, out: npt.NDArray[np.uint64]
 ) -> None:
     for i in range(rows.shape[0]):
-        out[i] = derive_key(derive_key(key, rows[i]), number)
+        out[i] = derive_key(derive_key(key, int64(rows[i])), number)
 
 
 def derive_keys(seed: int, rows: npt.NDArray[np.int64], number: int) -> npt.NDArray[np.uint64]:
@@ -122,5 +122,5 @@ def popcounts(bits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """int64 [B]: number of ones of each entry, none of them negative."""
     out = np.empty(bits.shape[0], np.int64)
     for i in range(bits.shape[0]):
-        out[i] = popcount(bits[i])
+        out[i] = popcount(int64(bits[i]))
     return out

@@ -30,7 +30,7 @@ def check_choices(episode: str, reward: str) -> None:
 class Snapshot:
     """A copy of everything that changes in a `VectorEnv`; belongs to one game and batch size."""
 
-    buffers: Buffers
+    arrays: tuple[npt.NDArray[Any], ...]
 
 
 class VectorEnv:
@@ -222,21 +222,23 @@ class VectorEnv:
         self._loops.random_actions(self.legal_actions, np.uint64(key), out)
         return out
 
+    def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        return tuple(self._buffers)
+
     def snapshot(self) -> Snapshot:
         """Everything needed to come back to this very moment."""
-        return Snapshot(Buffers(*(array.copy() for array in self._buffers)))
+        return Snapshot(tuple(array.copy() for array in self._arrays()))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Come back to the moment of a snapshot. Raises ValueError if its shapes differ."""
-        for name, mine, theirs in zip(
-            Buffers._fields, self._buffers, snapshot.buffers, strict=True
-        ):
+        pairs = list(zip(self._arrays(), snapshot.arrays, strict=True))
+        for mine, theirs in pairs:
             if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
                 raise ValueError(
-                    f"the snapshot is of another environment: {name} is "
-                    f"{theirs.dtype} {theirs.shape}, here {mine.dtype} {mine.shape}"
+                    f"the snapshot is of another environment: an array of {theirs.dtype} "
+                    f"{theirs.shape} where here is {mine.dtype} {mine.shape}"
                 )
-        for mine, theirs in zip(self._buffers, snapshot.buffers, strict=True):
+        for mine, theirs in pairs:
             mine[...] = theirs
         self._are_states_current = False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, cast, overload
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,7 +11,33 @@ from ._jit import njit
 
 Words = npt.NDArray[np.int64]
 
-_BYTES = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.uint8).view("<i8").ravel().copy()
+if TYPE_CHECKING:
+
+    class Ints(np.ndarray[Any, np.dtype[np.int64]]):
+        """A row of int64 whose entries are plain integers to type checkers."""
+
+        @overload  # type: ignore[override]
+        def __getitem__(self, index: int) -> int: ...
+        @overload
+        def __getitem__(self, index: slice) -> Ints: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __iter__(self) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+
+    def int64(value: int | np.integer[Any]) -> int:
+        """`numpy.int64`, a plain integer to type checkers."""
+
+else:
+    Ints = np.ndarray
+    int64 = np.int64
+
+
+def ints(values: npt.ArrayLike) -> Ints:
+    """A table of numbers for compiled code, flat."""
+    return cast("Ints", np.array(values, np.int64).ravel())
+
+
+_BYTES = ints((np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.uint8).view("<i8"))
 """For each byte, its eight bits as the eight bytes of a little-endian 64-bit word."""
 
 
@@ -32,10 +60,10 @@ def expand_64(words: Words, bits: int) -> None:
 @njit
 def put_byte(words: Words, index: int, value: int) -> None:
     """Set byte `index` of a row of words, which must be 0 so far, to 0..127."""
-    words[index >> 3] |= np.int64(value) << 8 * (index & 7)
+    words[index >> 3] |= int64(value) << 8 * (index & 7)
 
 
 @njit
 def one_hot(index: int) -> int:
     """A word whose byte `index` (0..7) is 1; 0 for -1."""
-    return np.int64(1) << 8 * index if index >= 0 else np.int64(0)
+    return int64(1) << 8 * index if index >= 0 else int64(0)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .._jit import njit
 from ..tricks import beats, playable, shown_void
-from ..words import put_byte
+from ..words import int64, ints, put_byte
 from .rules import (
     ALL_CARDS,
     NUM_RUNGS,
@@ -56,10 +56,11 @@ def right_of(seat: int) -> int:
 
 @njit
 def left_of(seat: int) -> int:
+    """The seat before, who acts last of the others."""
     return seat - 1 + 3 * (seat == 0)
 
 
-_NEXT_IN = np.array(
+_NEXT_IN = ints(
     [
         next((seat + i) % 3 for i in (1, 2, 3) if seats >> (seat + i) % 3 & 1 or i == 3)
         for seats in range(8)
@@ -71,7 +72,7 @@ _NEXT_IN = np.array(
 @njit
 def _next_in(seat: int, seats: int) -> int:
     """The next seat in turn order among `seats` (bits); `seat` itself if there is no other."""
-    return int(_NEXT_IN[3 * seats + seat])
+    return _NEXT_IN[3 * seats + seat]
 
 
 # -- the start ------------------------------------------------------------------------------------
@@ -100,13 +101,13 @@ def deal(s: State, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> None:
     s.first = right_of(dealer)
     s.phase = _AUCTION
     s.seat = s.first
-    s.talon = np.int64(1) << deck[30] | np.int64(1) << deck[31]
+    s.talon = int64(1) << deck[30] | int64(1) << deck[31]
     s.discards = 0
     s.trick = 0
     for seat in range(3):
-        hand = np.int64(0)
+        hand = int64(0)
         for i in range(_HAND_SIZE):
-            hand |= np.int64(1) << deck[seat * _HAND_SIZE + i]
+            hand |= int64(1) << deck[seat * _HAND_SIZE + i]
         s.hands[seat] = hand
         s.played[seat] = 0
         s.said[seat] = 0
@@ -151,35 +152,35 @@ def _may_hold(s: State) -> bool:
 @njit
 def _auction_actions(s: State) -> int:
     """A2, A3, A6."""
-    legal = np.int64(1) << _PASS
+    legal = int64(1) << _PASS
     if s.bid < 0:
-        legal |= np.int64(1) << _BID
+        legal |= int64(1) << _BID
         if s.owner < 0 and s.options & _NO_WRITE == 0:
-            legal |= np.int64(1) << _WRITE
+            legal |= int64(1) << _WRITE
         return legal
     may_raise = s.bid < _TOP_RUNG
     if _may_hold(s):
-        legal |= np.int64(1) << (_BID + s.bid)
+        legal |= int64(1) << (_BID + s.bid)
         if s.options & (_HOLD_EXCLUDES_RAISE | _HOLD_AFTER_FIRST_ROUND) != 0:
             may_raise = False
     if may_raise:
-        legal |= np.int64(1) << (_BID + s.bid + 1)
+        legal |= int64(1) << (_BID + s.bid + 1)
     return legal
 
 
 @njit
 def _call(s: State, action: int) -> None:
     seat = s.seat
-    s.said[seat] |= np.int64(1) << (action - _PASS)
+    s.said[seat] |= int64(1) << (action - _PASS)
     put_byte(s.calls, s.num_calls, action - _PASS + 1)
     s.num_calls += 1
     if action == _PASS:
-        s.active &= ~(np.int64(1) << seat)
+        s.active &= ~(int64(1) << seat)
     elif action == _WRITE:
         s.owner = seat
     else:
         if s.bid < 0 and s.owner >= 0:
-            s.active &= ~(np.int64(1) << s.owner)  # A4: the writer is out
+            s.active &= ~(int64(1) << s.owner)  # A4: the writer is out
         s.is_held = 1 if action - _BID == s.bid else 0
         s.bid = action - _BID
         s.owner = seat
@@ -188,7 +189,7 @@ def _call(s: State, action: int) -> None:
             _start_play(s, _ALL_SEATS, 0)
         else:
             _finish(s)
-    elif s.owner >= 0 and s.active == np.int64(1) << s.owner:
+    elif s.owner >= 0 and s.active == int64(1) << s.owner:
         _take_talon(s)
     else:
         s.seat = _next_in(seat, s.active)
@@ -210,7 +211,7 @@ def _take_talon(s: State) -> None:
 
 @njit
 def _discard(s: State, card: int) -> None:
-    bit = np.int64(1) << card
+    bit = int64(1) << card
     s.hands[s.seat] ^= bit
     if s.discards != 0:
         s.phase = _CONTRACT
@@ -221,8 +222,8 @@ def _discard(s: State, card: int) -> None:
 def _contract_actions(s: State) -> int:
     """T2, T3."""
     if s.is_written != 0:
-        return np.int64(_BIDS) | np.int64(1) << _WRITE
-    return np.int64(_BIDS) >> (_BID + s.bid) << (_BID + s.bid)
+        return int64(_BIDS) | int64(1) << _WRITE
+    return int64(_BIDS) >> (_BID + s.bid) << (_BID + s.bid)
 
 
 @njit
@@ -245,30 +246,30 @@ def _defend(s: State, action: int) -> None:
     seat = s.seat
     right = right_of(s.owner)
     if action == _SAY_PLAY:
-        s.said[seat] |= np.int64(1) << (_SAY_PLAY - _PASS)
-        s.playing |= np.int64(1) << seat
+        s.said[seat] |= int64(1) << (_SAY_PLAY - _PASS)
+        s.playing |= int64(1) << seat
     else:
-        s.said[seat] |= np.int64(1) << SAID_DEFENCE_PASS
+        s.said[seat] |= int64(1) << SAID_DEFENCE_PASS
     if seat == right:
         s.seat = left_of(s.owner)
     elif s.playing == 0:
         _pay(s)
-    elif s.playing == np.int64(1) << right | np.int64(1) << left_of(s.owner):
+    elif s.playing == int64(1) << right | int64(1) << left_of(s.owner):
         s.defence = _BOTH
         _start_contract(s, _ALL_SEATS)
     else:
         s.phase = _INVITE
-        s.seat = right if s.playing == np.int64(1) << right else left_of(s.owner)
+        s.seat = right if s.playing == int64(1) << right else left_of(s.owner)
 
 
 @njit
 def _choose_company(s: State, action: int) -> None:
     """D3."""
-    s.said[s.seat] |= np.int64(1) << (action - _PASS)
+    s.said[s.seat] |= int64(1) << (action - _PASS)
     is_right = s.seat == right_of(s.owner)
     if action == _SAY_ALONE:
         s.defence = _RIGHT_ALONE if is_right else _LEFT_ALONE
-        _start_contract(s, np.int64(1) << s.seat | np.int64(1) << s.owner)
+        _start_contract(s, int64(1) << s.seat | int64(1) << s.owner)
     else:
         s.defence = _RIGHT_INVITES if is_right else _LEFT_INVITES
         _start_contract(s, _ALL_SEATS)
@@ -299,7 +300,7 @@ def beneficiary(s: State) -> int:
 @njit
 def _start_contract(s: State, playing: int) -> None:
     strain = s.bid % 5
-    _start_play(s, playing, np.int64(SUIT) << 8 * strain & ALL_CARDS)  # NT lies above all cards
+    _start_play(s, playing, int64(SUIT) << 8 * strain & ALL_CARDS)  # NT lies above all cards
 
 
 @njit
@@ -315,11 +316,11 @@ def _start_play(s: State, playing: int, trump: int) -> None:
 def _play_card(s: State, card: int) -> None:
     """C1, C3. Written without branches: tables of a batch are at different points of a trick."""
     seat = s.seat
-    bit = np.int64(1) << card
+    bit = int64(1) << card
     takes = beats(bit, s.best, s.led, s.trump)
     best = bit if takes else s.best
     winner = seat if takes else s.winner
-    led = np.int64(SUIT) << (card & ~7) if s.led == 0 else s.led
+    led = int64(SUIT) << (card & ~7) if s.led == 0 else s.led
     s.voids[seat] |= shown_void(bit, s.led, s.trump)
     s.hands[seat] ^= bit
     s.played[seat] |= bit
@@ -419,10 +420,10 @@ def legal_actions(s: State) -> int:
     if s.phase == _CONTRACT:
         return _contract_actions(s)
     if s.phase == _DEFENCE:
-        return np.int64(1) << _PASS | np.int64(1) << _SAY_PLAY
+        return int64(1) << _PASS | int64(1) << _SAY_PLAY
     if s.phase == _INVITE:
-        return np.int64(1) << _SAY_ALONE | np.int64(1) << _SAY_INVITE
-    return np.int64(0)
+        return int64(1) << _SAY_ALONE | int64(1) << _SAY_INVITE
+    return int64(0)
 
 
 @njit
@@ -471,7 +472,7 @@ def redeal_hidden(s: State, seat: int, deck: npt.NDArray[np.int8]) -> bool:
     elif not knows_discards:
         s.discards = rest
         twelve = s.hands[s.owner] | s.played[s.owner] | s.discards
-        s.talon, position = _take(twelve, deck, 0, 2)
+        s.talon = _draw_talon(twelve, s.hands[seat] | s.played[seat], deck)
         if s.options & _ACES_BONUS != 0:
             s.has_aces = 1 if twelve & _FOUR_ACES == _FOUR_ACES else 0
     return True
@@ -480,14 +481,38 @@ def redeal_hidden(s: State, seat: int, deck: npt.NDArray[np.int8]) -> bool:
 @njit
 def _take(cards: int, deck: npt.NDArray[np.int8], position: int, count: int) -> tuple[int, int]:
     """The next `count` of `cards` in the order of `deck`, and the position after them."""
-    taken = np.int64(0)
+    taken = int64(0)
     while count > 0:
-        bit = np.int64(1) << deck[position]
+        bit = int64(1) << deck[position]
         position += 1
         if cards & bit != 0:
             taken |= bit
             count -= 1
     return taken, position
+
+
+@njit
+def _draw_talon(twelve: int, own: int, deck: npt.NDArray[np.int8]) -> int:
+    """Two of the declarer's `twelve` cards, by the order in which `deck` has the ten of `own`.
+
+    That order says nothing of where the hidden cards went, so the talon does not depend on the
+    discards. All pairs are equally likely to 1 in 27,000 (10! is no multiple of 12 * 11).
+    """
+    number = int64(0)
+    for i in range(deck.shape[0]):
+        bit = int64(1) << deck[i]
+        if own & bit != 0:
+            number = number * _popcount(own) + _popcount(own & (bit - 1))
+            own ^= bit
+    talon = int64(0)
+    for size in range(12, 10, -1):
+        rest = twelve
+        for _ in range(number % size):
+            rest &= rest - 1
+        number //= size
+        talon |= rest & -rest
+        twelve ^= rest & -rest
+    return talon
 
 
 @njit

@@ -5,10 +5,8 @@ The words are little-endian, as on every machine that Numba compiles for.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._jit import njit
-from ..words import Words, expand_32, one_hot
+from ..words import Words, expand_32, int64, ints, one_hot
 from .kernel import inviter, left_of, right_of
 from .rules import (
     ALL_CARDS,
@@ -55,21 +53,18 @@ NUM_WORDS = OBSERVATION.size // 8
 NUM_STATE_WORDS = STATE.size // 8
 
 
-_SEAT_HOT = np.array(
-    [[0] + [1 << 8 * ((seat - me) % 3) for seat in range(3)] for me in range(3)], np.int64
-).ravel()
-_SEATS_HOT = np.array(
+_SEAT_HOT = ints([[0] + [1 << 8 * ((seat - me) % 3) for seat in range(3)] for me in range(3)])
+_SEATS_HOT = ints(
     [
         sum(1 << 8 * ((seat - me) % 3) for seat in range(3) if seats >> seat & 1)
         for me in range(3)
         for seats in range(8)
     ],
-    np.int64,
 )
 
 
-_LEVEL_HOT = np.array([0] + [1 << 8 * (rung // 5) for rung in range(NUM_RUNGS)], np.int64)
-_STRAIN_HOT = np.array([0] + [1 << 8 * (rung % 5) for rung in range(NUM_RUNGS)], np.int64)
+_LEVEL_HOT = ints([0] + [1 << 8 * (rung // 5) for rung in range(NUM_RUNGS)])
+_STRAIN_HOT = ints([0] + [1 << 8 * (rung % 5) for rung in range(NUM_RUNGS)])
 
 
 def _owed_row(defence: int, level: int) -> tuple[int, int, int, int]:
@@ -83,10 +78,9 @@ def _owed_row(defence: int, level: int) -> tuple[int, int, int, int]:
     return 6 + level, right, left, together
 
 
-_OWED = np.array(
+_OWED = ints(
     [(0, 0, 0, 0)] + [_owed_row(defence, level) for defence in Defence for level in range(5)],
-    np.int64,
-).ravel()
+)
 """At `4 * (1 + 5 * defence + level)`; the first row is for everything but contracts in play."""
 
 
@@ -127,8 +121,8 @@ def _owed(s: State, me: int) -> int:
 @njit
 def _write_cards(s: State, me: int, out: Words) -> None:
     is_declarer = s.phase != _AUCTION and s.owner == me
-    talon = s.talon if is_declarer else np.int64(0)
-    discards = s.discards if is_declarer else np.int64(0)
+    talon = s.talon if is_declarer else int64(0)
+    discards = s.discards if is_declarer else int64(0)
     played = s.played[0] | s.played[1] | s.played[2]
     expand_32(out, _HAND, s.hands[me])
     expand_32(out, _TALON, talon)
@@ -146,7 +140,7 @@ def _write_cards(s: State, me: int, out: Words) -> None:
 def _write_rest(s: State, me: int, out: Words) -> None:
     next_, after = right_of(me), left_of(me)
     is_misere = s.phase == _PLAY and s.owner < 0
-    out[_PHASE_WORD] = one_hot(s.phase) | np.int64(is_misere) << 56
+    out[_PHASE_WORD] = one_hot(s.phase) | int64(is_misere) << 56
     out[_LEVEL_WORD] = _LEVEL_HOT[s.bid + 1] | _seat_hot(s.owner, me) << 40
     out[_STRAIN_WORD] = _STRAIN_HOT[s.bid + 1] | _seat_hot(s.first, me) << 40
     out[_TURN_WORD] = (
@@ -177,7 +171,7 @@ def _write_rest(s: State, me: int, out: Words) -> None:
             | _two_bytes(s.kapikia[next_]) << 16
             | _two_bytes(s.kapikia[after]) << 32
             | s.shown_card << 48
-            | np.int64(1) << 56
+            | int64(1) << 56
         )
     else:
         out[_KASSA_WORD] = 0

@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass, fields
 from enum import IntEnum
 from typing import Literal, Self, get_args, get_type_hints
 
-import numpy as np
-
 from ..cards import Pack
+from ..words import ints
 
 NUM_SEATS = 3
 PACK = Pack(ranks="789TJQKA", seats=NUM_SEATS, hand_size=10)
@@ -24,13 +23,13 @@ STRAINS = ("S", "C", "D", "H", "NT")
 NUM_RUNGS = 25
 """Contracts of the ladder (L1): rung = (level - 6) * 5 + strain."""
 
-VALUES = np.array([2, 3, 4, 5, 6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 9, 9, 9, 9, 9, 10, 10, 10, 10, 10, 11])
+VALUES = ints([2, 3, 4, 5, 6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 9, 9, 9, 9, 9, 10, 10, 10, 10, 10, 11])
 """L2: kapikia a trick, and points of the kassa, of each rung."""
 
-OWED_RIGHT = np.array([2, 2, 1, 1, 0])
-OWED_LEFT = np.array([2, 1, 1, 0, 0])
-OWED_TOGETHER = np.array([4, 3, 2, 1, 0])
-OWED_ALONE = np.array([2, 2, 1, 1, 0])
+OWED_RIGHT = ints([2, 2, 1, 1, 0])
+OWED_LEFT = ints([2, 1, 1, 0, 0])
+OWED_TOGETHER = ints([4, 3, 2, 1, 0])
+OWED_ALONE = ints([2, 2, 1, 1, 0])
 """D4: tricks owed by the defence at levels 6 to 10."""
 
 

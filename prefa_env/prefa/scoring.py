@@ -1,4 +1,4 @@
-"""Payments of Prefa (S1-S4, D4-D5): pure functions of plain numbers, in kapikia and kassa points."""
+"""Payments of Prefa (S1-S4, D4-D5): pure functions, in kapikia and kassa points."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ACES_ABOVE = 50
 @njit
 def value(flags: int, contract: int) -> int:
     """Value of a rung (L2)."""
-    return int(VALUES[contract]) - (contract == _TOP_RUNG and flags & _TEN_NT_IS_10 != 0)
+    return VALUES[contract] - (contract == _TOP_RUNG and flags & _TEN_NT_IS_10 != 0)
 
 
 @njit

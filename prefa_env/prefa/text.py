@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cards import cards_of
 from . import kernel
-from .rules import NUM_ACTIONS, NUM_CARDS, NUM_RUNGS, PACK, STRAINS, Action, Rules
+from .rules import NUM_ACTIONS, NUM_CARDS, NUM_RUNGS, PACK, STRAINS, Rules
 from .state import DTYPE, State
 
 RUNG_TEXTS = tuple(f"{6 + rung // 5}{STRAINS[rung % 5]}" for rung in range(NUM_RUNGS))

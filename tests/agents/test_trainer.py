@@ -1,0 +1,383 @@
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from agents import checkpoint
+from agents.cli import Names
+from agents.network import NetworkConfig, Policy
+from agents.policy import BLOCK, load_agent
+from agents.ppo import PPOConfig, policy_loss
+from agents.rollout import LEARNER, advantages, play
+from agents.simple import Uniform
+from agents.trainer import TrainConfig, Trainer, train
+from prefa_env import VectorEnv, prefa
+from prefa_env.batch import GAMES
+from prefa_env.prefa import OBSERVATION, STATE, Phase, Rules
+from prefa_env.streams import derive_keys
+from tests import toy
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> TrainConfig:
+    return TrainConfig(
+        run=str(tmp_path / "run"),
+        decisions=6000,
+        deals=64,
+        opponents=Names(["uniform"]),
+        network=NetworkConfig(width=16, blocks=1),
+        ppo=PPOConfig(minibatch=512),
+        checkpoint_every=1,
+        threads=1,
+    )
+
+
+def weights(run: str | Path) -> dict[str, torch.Tensor]:
+    return checkpoint.load_tensors(checkpoint.resolve(Path(run)), checkpoint.MODEL_FILE)
+
+
+def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+
+
+def new_policy(seed: int = 0, *, spread: bool = True) -> Policy:
+    torch.manual_seed(seed)
+    policy = Policy(OBSERVATION, prefa.NUM_ACTIONS, NetworkConfig(width=32, blocks=1))
+    if spread:  # the last layer starts at zero; here actions shall differ
+        torch.nn.init.normal_(last_layer(policy).weight)
+    return policy
+
+
+def last_layer(policy: Policy) -> torch.nn.Linear:
+    layer = policy.body[-1]
+    assert isinstance(layer, torch.nn.Linear)
+    return layer
+
+
+# -- the rollout ----------------------------------------------------------------------------------
+
+
+def test_rollout_holds_every_free_decision_of_whole_deals_and_what_was_paid() -> None:
+    env = VectorEnv("prefa", 300, auto_reset=False)
+    seating = np.full((300, 3), LEARNER)
+    rollout = play(env, new_policy(spread=False), [], seating, seed=5)
+    assert env.dones.all()
+    assert (rollout.masks.sum(1) >= 2).all()
+    assert rollout.masks[np.arange(len(rollout.actions)), rollout.actions].all()
+    tables = rollout.trajectories // 9
+    seats, payees = rollout.trajectories // 3 % 3, rollout.trajectories % 3
+    paid = env.tables["settled_thirds"][tables, payees] / 3
+    np.testing.assert_allclose(rollout.payoffs, paid, rtol=1e-6)
+    # An invited hand plays for the inviter, from the play on and not before.
+    phase = rollout.states[:, OBSERVATION["phase"]].argmax(1)
+    is_invited = seats != payees
+    inviter = rollout.states[:, OBSERVATION["inviter"]]
+    owner = rollout.states[:, OBSERVATION["owner"]]
+    expected = (phase == Phase.PLAY) & (inviter[:, 1:].sum(1) > 0) & (owner[:, 0] == 0)
+    np.testing.assert_array_equal(is_invited, expected)
+    assert 0 < is_invited.sum() < len(seats) / 2
+
+
+def test_same_seed_same_rollout_and_another_seed_another() -> None:
+    env = VectorEnv("prefa", 50, auto_reset=False)
+    seating = np.full((50, 3), LEARNER)
+    one, two, three = (play(env, new_policy(), [], seating, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.states, two.states)
+    np.testing.assert_array_equal(one.log_probs, two.log_probs)
+    assert one.states.shape != three.states.shape or (one.states != three.states).any()
+
+
+def test_seats_of_opponents_are_no_samples() -> None:
+    env = VectorEnv("prefa", 100, auto_reset=False)
+    seating = np.zeros((100, 3), np.int64)
+    seating[:50, 1] = LEARNER
+    rollout = play(env, new_policy(), [Uniform()], seating, seed=5)
+    assert set(rollout.trajectories // 3 % 3) == {1}
+    assert set(rollout.trajectories // 9) <= set(range(50))
+
+
+def test_log_probabilities_of_the_rollout_are_those_of_the_policy() -> None:
+    env = VectorEnv("prefa", 50, auto_reset=False)
+    policy = new_policy()
+    rollout = play(env, policy, [], np.full((50, 3), LEARNER), seed=3)
+    states = torch.from_numpy(rollout.states)
+    log_probs = policy(states[:, : OBSERVATION.size], torch.from_numpy(rollout.masks))
+    again = log_probs.gather(1, torch.from_numpy(rollout.actions)[:, None])[:, 0]
+    np.testing.assert_allclose(again.detach().numpy(), rollout.log_probs, atol=1e-5)
+    assert torch.isfinite(log_probs).all()
+
+
+def test_actions_are_drawn_as_often_as_the_policy_says() -> None:
+    env = VectorEnv("prefa", 4000, auto_reset=False)
+    policy = new_policy(spread=False)
+    with torch.no_grad():
+        last_layer(policy).bias[32] = 1.0
+    rollout = play(env, policy, [], np.full((4000, 3), LEARNER), seed=3)
+    is_first = rollout.states[:, OBSERVATION["calls"]].sum(1) == 0
+    is_auction = rollout.states[:, OBSERVATION["phase"].start] == 1
+    passes = (rollout.actions[is_first & is_auction] == 32).mean()
+    expected = np.e / (np.e + 2)  # against write and 6S
+    assert passes == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 4000))
+
+
+def test_the_actor_never_sees_hidden_cards_but_the_critic_does() -> None:
+    env = VectorEnv("prefa", 200, auto_reset=False)
+    for key in range(12):
+        env.step(env.random_actions(key))
+    before, seen = env.states.copy(), env.observations.copy()
+    rng = np.random.default_rng(0)
+    changed = 0
+    for table in np.flatnonzero(env.seats >= 0):
+        for _ in range(50):
+            if prefa.redeal_hidden(
+                env.tables[table], int(env.seats[table]), rng.permutation(32).astype(np.int8)
+            ):
+                break
+    env._are_states_current = False
+    after = env.states
+    np.testing.assert_array_equal(after[:, : OBSERVATION.size], seen)
+    changed = int((after[:, OBSERVATION.size :] != before[:, OBSERVATION.size :]).any(1).sum())
+    assert changed > 100
+    assert STATE.size > OBSERVATION.size
+
+
+# -- learning -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gae_lambda", [0.0, 0.9, 1.0])
+def test_advantages_equal_the_textbook_sums(gae_lambda: float) -> None:
+    rng = np.random.default_rng(3)
+    trajectories = rng.integers(20, size=200)
+    values = rng.normal(size=200).astype(np.float32)
+    payoff = rng.normal(size=20).astype(np.float32)
+    got = advantages(
+        trajectories, np.argsort(trajectories, kind="stable"), values, payoff[trajectories],
+        gae_lambda,
+    )  # fmt: skip
+    for trajectory in range(20):
+        mine = np.flatnonzero(trajectories == trajectory)
+        following = np.append(values[mine[1:]], payoff[trajectory])
+        deltas = following - values[mine]
+        for k, i in enumerate(mine):
+            weights_ = gae_lambda ** np.arange(len(mine) - k)
+            assert got[i] == pytest.approx(float((weights_ * deltas[k:]).sum()), abs=1e-4)
+
+
+def test_the_objective_is_cut_off_where_the_ratio_left_the_clip_range() -> None:
+    log_probs = torch.log_softmax(torch.zeros(2, 2), -1).requires_grad_()
+    actions = torch.tensor([0, 1])
+    old = torch.log(torch.tensor([0.25, 0.45]))  # ratios 2 and 1.11
+    loss, figures = policy_loss(log_probs, actions, old, torch.ones(2), clip=0.2)
+    assert loss.detach().item() == pytest.approx(-(1.2 + 0.5 / 0.45) / 2)
+    assert figures["train/clip_fraction"] == pytest.approx(0.5)
+    (gradient,) = torch.autograd.grad(loss, log_probs)
+    assert gradient[0].abs().sum() == 0 and gradient[1].abs().sum() > 0
+
+
+def test_training_finds_the_best_play_of_a_tiny_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(GAMES, "toy", toy)
+    config = TrainConfig(
+        run=str(tmp_path / "toy"),
+        game="toy",
+        decisions=80_000,
+        deals=1024,
+        network=NetworkConfig(width=32, blocks=1),
+        ppo=PPOConfig(
+            lr=3e-3,
+            final_lr=3e-4,
+            clip=0.1,
+            minibatch=512,
+            reward_scale=5,
+            entropy=0.05,
+            final_entropy=0.01,
+        ),
+        threads=1,
+    )
+    assert train(config)
+    agent = load_agent(config.run, "toy", config.rules)
+    env = VectorEnv("toy", 2000, auto_reset=False, seed=99)
+    while not env.dones.all():
+        keys = derive_keys(0, np.arange(2000), 0)
+        masks = np.maximum(env.action_masks, env.dones[:, None])
+        env.step(agent.act(env.observations, masks, keys))
+    best = env.tables["hands"] & toy.BEST != 0
+    assert env.tables["kapikia_change"][best].mean() > 8.9  # the best value is 9
+
+
+def test_the_critic_learns_to_explain_what_deals_pay(small: TrainConfig) -> None:
+    trainer = Trainer(replace(small, deals=512, decisions=10**9))
+    explained = [trainer.iterate()["train/explained_variance"] for _ in range(12)]
+    assert explained[-1] > 0.3 > explained[0]
+
+
+# -- runs -----------------------------------------------------------------------------------------
+
+
+def test_same_seed_same_weights_and_tensorboard_has_the_curves(
+    small: TrainConfig, tmp_path: Path
+) -> None:
+    twin = replace(small, run=str(tmp_path / "twin"))
+    assert train(small) and train(twin)
+    assert_same(weights(small.run), weights(twin.run))
+    other = replace(small, run=str(tmp_path / "other"), seed=2)
+    assert train(other)
+    assert any(not torch.equal(a, weights(other.run)[k]) for k, a in weights(small.run).items())
+    log = EventAccumulator(small.run)
+    log.Reload()
+    names = set(log.Tags()["scalars"])
+    assert names >= {
+        "rollout/ep_rew_mean",
+        "rollout/declared",
+        "rollout/made",
+        "train/entropy_loss",
+        "train/approx_kl",
+        "train/value_loss",
+        "train/explained_variance",
+        "time/fps",
+    }
+    assert all(np.isfinite(e.value) for name in names for e in log.Scalars(name))
+
+
+def test_a_resumed_run_ends_with_the_same_weights(small: TrainConfig, tmp_path: Path) -> None:
+    assert train(small)
+    part = replace(small, run=str(tmp_path / "part"))
+    trainer = Trainer(part)
+    trainer.iterate()
+    trainer.save()
+    assert train(replace(part, resume=True))
+    assert_same(weights(small.run), weights(part.run))
+
+
+def test_a_run_folder_with_checkpoints_is_not_overwritten(small: TrainConfig) -> None:
+    train(small)
+    with pytest.raises(ValueError, match=r"already holds checkpoints.*--resume true"):
+        Trainer(small)
+    with pytest.raises(checkpoint.CheckpointError, match="deals was 64 and is now 32"):
+        Trainer(replace(small, deals=32, resume=True))
+
+
+def test_resume_without_a_checkpoint_says_so(small: TrainConfig) -> None:
+    with pytest.raises(checkpoint.CheckpointError, match="no such folder"):
+        Trainer(replace(small, resume=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"decisions": 0}, "decisions must be at least 1"),
+        ({"opponent_share": 1.5}, "opponent_share must be 0 to 1"),
+        ({"seed": -1}, "seed must be"),
+        ({"network": {"width": 0}}, "width must be at least 1"),
+        ({"ppo": {"lr": 0}}, "lr must be positive"),
+        ({"ppo": {"gae_lambda": 2}}, "gae_lambda must be 0 to 1"),
+    ],
+)
+def test_bad_values_are_named(change: dict[str, object], message: str) -> None:
+    parts = {"network": NetworkConfig, "ppo": PPOConfig}
+    with pytest.raises(ValueError, match=message):
+        TrainConfig(**{k: parts[k](**v) if k in parts else v for k, v in change.items()})  # type: ignore[arg-type]
+
+
+def test_a_device_that_is_not_there_is_named(small: TrainConfig) -> None:
+    with pytest.raises(ValueError, match="device must be cpu, cuda or auto, not 'tpu'"):
+        Trainer(replace(small, device="tpu"))
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="no CUDA device"):
+            Trainer(replace(small, device="cuda"))
+
+
+# -- checkpoints and the agent --------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(small: TrainConfig) -> Path:
+    config = replace(small, decisions=1)
+    train(config)
+    return Path(config.run)
+
+
+def test_an_agent_plays_the_same_alone_and_among_many(run: Path) -> None:
+    agent = load_agent(run)
+    env = VectorEnv("prefa", BLOCK + 37)
+    for key in range(30):
+        keys = np.zeros(env.num_envs, np.uint64)
+        together = agent.act(env.observations, env.action_masks, keys)
+        for i in (0, 100, BLOCK, BLOCK + 36):
+            one = slice(i, i + 1)
+            alone = agent.act(env.observations[one], env.action_masks[one], keys[one])
+            assert alone[0] == together[i]
+        assert (env.action_masks[np.arange(env.num_envs), together] == 1).all()
+        env.step(env.random_actions(key))
+
+
+def edit_meta(run: Path, **changes: object) -> None:
+    file = checkpoint.resolve(run) / checkpoint.META_FILE
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def test_checkpoints_of_other_layouts_games_and_rules_are_refused(run: Path) -> None:
+    with pytest.raises(checkpoint.CheckpointError, match="rules hold is 'earlier_position', here"):
+        load_agent(run, "prefa", Rules(hold="any_after_first_round"))
+    layout = [["hand", 31, 0, 1], *OBSERVATION.description()[1:]]
+    edit_meta(run, observation=layout)
+    with pytest.raises(checkpoint.CheckpointError, match=r"observation field \['hand', 31, 0, 1\]"):
+        load_agent(run)
+    edit_meta(run, observation=OBSERVATION.description(), game="priffe")
+    with pytest.raises(checkpoint.CheckpointError, match="game is 'priffe', here 'prefa'"):
+        load_agent(run)
+    edit_meta(run, game="prefa", version=7)
+    with pytest.raises(checkpoint.CheckpointError, match="version 7"):
+        load_agent(run)
+
+
+@pytest.mark.parametrize("name", [checkpoint.MODEL_FILE, checkpoint.META_FILE])
+def test_truncated_and_missing_files_are_named(run: Path, name: str) -> None:
+    file = checkpoint.resolve(run) / name
+    file.write_bytes(file.read_bytes()[:50])
+    with pytest.raises(checkpoint.CheckpointError, match=f"broken checkpoint: .*{name}"):
+        load_agent(run)
+    file.unlink()
+    if name == checkpoint.MODEL_FILE:
+        with pytest.raises(checkpoint.CheckpointError, match=f"broken checkpoint: .*{name}"):
+            load_agent(run)
+
+
+def test_no_checkpoint_is_said_plainly(tmp_path: Path) -> None:
+    with pytest.raises(checkpoint.CheckpointError, match="no such folder"):
+        load_agent(tmp_path / "nothing")
+    with pytest.raises(checkpoint.CheckpointError, match="nor a folder checkpoint-"):
+        load_agent(tmp_path)
+
+
+def test_an_interrupted_save_leaves_the_last_checkpoint(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(path.name for path in run.iterdir())
+
+    def fail(*args: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        checkpoint.save(run, 10**9, {"policy.x": torch.zeros(1)}, {}, {})
+    assert sorted(path.name for path in run.iterdir()) == before
+
+
+def test_only_the_last_checkpoints_are_kept(tmp_path: Path) -> None:
+    for decisions in (5, 50, 500):
+        checkpoint.save(tmp_path, decisions, {"x": torch.zeros(1)}, {}, {}, keep=2)
+    found = [path.name for path in checkpoint.checkpoints(tmp_path)]
+    assert found == ["checkpoint-000000000050", "checkpoint-000000000500"]
+    shutil.rmtree(checkpoint.resolve(tmp_path))
+    assert checkpoint.resolve(tmp_path).name == "checkpoint-000000000050"

@@ -1,0 +1,139 @@
+"""A tiny game with a known best value, to keep batch, environment, evaluator and trainer honest.
+
+Four seats hold four of sixteen cards each. In turn each may *take* or *leave*; the first to take
+ends the deal: he is paid 3 by each other seat if he holds the best card, and pays 1 to each if he
+does not. If nobody takes, nobody pays. Best play: take just when holding the best card, which is
+worth +9 to that seat and -3 to the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prefa_env._jit import njit
+from prefa_env.cards import Pack, cards_of
+from prefa_env.records import Field, Layout, Record, record_dtype
+from prefa_env.words import Words
+
+NAME = "toy"
+NUM_SEATS = 4
+PACK = Pack(ranks="JQKA", seats=4, hand_size=4)
+NUM_CARDS = 16
+NUM_ACTIONS = 2
+LEAVE, TAKE = 0, 1
+BEST = 1 << 15
+TEXTS = ("leave", "take")
+
+Ints4 = Annotated[npt.NDArray[np.int64], "i8", 4]
+
+
+class Table(Record):
+    seat: int
+    dealer: int
+    asked: int
+    hands: Ints4
+    kassa_change: Ints4
+    kapikia_change: Ints4
+    settled_thirds: Ints4
+
+
+DTYPE = record_dtype(Table)
+OBSERVATION = Layout(
+    Field("hand", 16, 1, "my cards"), Field("phase", 1, 1, "over"), Field("turn", 7, 1, "my turn")
+)
+STATE = Layout(*OBSERVATION, Field("hidden", 48, 1, "the other hands in turn order"))
+
+
+@dataclass(frozen=True)
+class Rules:
+    flags: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@njit
+def deal(s: Table, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> None:
+    s.dealer = dealer
+    s.asked = 0
+    s.seat = (dealer + 1) % 4
+    for seat in range(4):
+        hand = np.int64(0)
+        for i in range(4):
+            hand |= np.int64(1) << deck[4 * seat + i]
+        s.hands[seat] = hand
+        s.kassa_change[seat] = 0
+        s.kapikia_change[seat] = 0
+        s.settled_thirds[seat] = 0
+
+
+@njit
+def legal_actions(s: Table) -> int:
+    return 3 if s.seat >= 0 else 0
+
+
+@njit
+def step(s: Table, action: int) -> None:
+    if action == TAKE:
+        pay = 3 if s.hands[s.seat] & BEST != 0 else -1
+        for seat in range(4):
+            s.kapikia_change[seat] = 3 * pay if seat == s.seat else -pay
+            s.settled_thirds[seat] = 3 * s.kapikia_change[seat]
+        s.seat = -1
+        return
+    s.asked += 1
+    s.seat = (s.seat + 1) % 4 if s.asked < 4 else -1
+
+
+@njit
+def observe(s: Table, seat: int, out: Words) -> None:
+    bytes_ = out.view(np.int8)
+    bytes_[:24] = 0
+    for card in range(16):
+        bytes_[card] = s.hands[seat] >> card & 1
+    bytes_[16] = s.seat < 0
+    bytes_[17] = s.seat == seat
+
+
+@njit
+def observe_all(s: Table, out: Words) -> None:
+    seat = max(s.seat, 0)
+    observe(s, seat, out)
+    bytes_ = out.view(np.int8)
+    for other in range(1, 4):
+        for card in range(16):
+            bytes_[8 + 16 * other + card] = s.hands[(seat + other) % 4] >> card & 1
+
+
+@njit
+def beneficiary(s: Table) -> int:
+    return s.seat
+
+
+@njit
+def redeal_hidden(s: Table, seat: int, deck: npt.NDArray[np.int8]) -> bool:
+    return False
+
+
+def action_text(action: int) -> str:
+    return TEXTS[action]
+
+
+def parse_action(text: str) -> int:
+    return TEXTS.index(text)
+
+
+deal_text = PACK.deal_text
+parse_deal = PACK.parse_deal
+
+
+def legal_text(legal: int) -> str:
+    return " ".join(TEXTS[action] for action in cards_of(legal))
+
+
+def deck_of(s: Table) -> list[int]:
+    return [card for hand in s.hands for card in cards_of(hand)]
