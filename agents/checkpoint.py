@@ -114,6 +114,7 @@ def describe(game: Game, rules: GameRules) -> dict[str, Any]:
         "num_actions": game.NUM_ACTIONS,
         "observation": game.OBSERVATION.description(),
         "state": game.STATE.description(),
+        "fingerprint": game.STATE.fingerprint,
     }
 
 

@@ -57,7 +57,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """float32 [B, width] to the same."""
-        return x + self.second(torch.relu(self.first(self.norm(x))))
+        update: Tensor = self.second(torch.relu(self.first(self.norm(x))))
+        return x + update
 
 
 def _body(layout: Layout, config: NetworkConfig, outputs: int) -> nn.Sequential:

@@ -205,7 +205,6 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._skip_agent_selection = None
         self._idle_infos = {
             agent: _info(np.zeros(self._num_actions, _INT8)) for agent in self.agents
         }
@@ -253,7 +252,6 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         seat = self._act(self._words, number, observation, mask) if is_in_range else -2
         if seat == -2:
             raise_illegal(self.game, number, int(self.game.legal_actions(self.table)), f"{agent}: ")
-        self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = self._idle_infos[agent]
         if seat >= 0:
             self._pass_turn(self.possible_agents[seat], observation, mask)

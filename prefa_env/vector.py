@@ -83,6 +83,8 @@ class VectorEnv:
             ValueError: for an unknown game or choice, or `num_envs` below 1.
         """
         check_choices(episode, reward)
+        if seed is not None:
+            _check_seed(seed)
         if num_envs < 1:
             raise ValueError(f"num_envs must be at least 1, not {num_envs}")
         self.game = find_game(game)
@@ -138,6 +140,7 @@ class VectorEnv:
             self.decks[:] = checked_decks
             self.dealers[:] = checked_dealers
         if seed is not None:
+            _check_seed(seed)
             self.seed = seed
             self._settings = self._settings._replace(key=np.uint64(seed))
             self._buffers.deals[:] = 0
@@ -241,6 +244,11 @@ class VectorEnv:
         for mine, theirs in pairs:
             mine[...] = theirs
         self._are_states_current = False
+
+
+def _check_seed(seed: int) -> None:
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed must be 0 to 2^64 - 1, not {seed}")
 
 
 def _allocate(game: Game, num_envs: int) -> Buffers:

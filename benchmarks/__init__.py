@@ -1,0 +1,1 @@
+"""Speeds on this machine: `python -m benchmarks`."""

@@ -1,0 +1,32 @@
+"""Measure everything: `python -m benchmarks [--seconds 5]`; nothing else should be running."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+
+from . import aec, startup, vector
+from .table import print_table, yardstick
+
+
+def main() -> None:
+    """Run all benchmarks and print their tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=5, help="time for each pair of figures")
+    parser.add_argument(
+        "--no-startup", action="store_true", help="leave out the start of processes"
+    )
+    arguments = parser.parse_args()
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
+          f"{os.cpu_count()} cores, load {load:.1f}")  # fmt: skip
+    loop = yardstick(min(2.0, arguments.seconds))
+    rows = vector.run(arguments.seconds) + aec.run(arguments.seconds)
+    print_table(rows, loop)
+    if not arguments.no_startup:
+        startup.print_table(startup.run())
+
+
+if __name__ == "__main__":
+    main()

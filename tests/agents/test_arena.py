@@ -1,0 +1,406 @@
+"""Duplicate deals: same cards in every seat, nothing depends on batches, chance or order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from agents import arena, behaviour, make_agent
+from agents.agent import Actions, Keys, Masks, Observations
+from agents.arena import Comparison, Played, SeedSet, compare, count_nonzero, play, rotations
+from prefa_env import prefa
+from prefa_env.batch import find_game
+from prefa_env.game import Game
+from prefa_env.prefa import Rules
+from prefa_env.prefa.scoring import value
+from tests import toy
+
+GAME = find_game("prefa")
+SEEDS = SeedSet("test")
+UNIFORM = make_agent("uniform")
+PASS_ALWAYS = make_agent("pass-always")
+FIRST_LEGAL = make_agent("first-legal")
+BEHAVIOUR = {
+    "passed_out", "declared", "made", "one_short", "two_short", "declined", "mean_level",
+    "play", "pass", "alone", "invite", "wrote", "held",
+}  # fmt: skip
+
+
+class Wrapped:
+    """Another agent, with notes of what it was asked; answers may be replaced."""
+
+    def __init__(self, agent: Any = UNIFORM, answer: Any = None) -> None:
+        self.name = "wrapped"
+        self.agent = agent
+        self.answer = answer
+        self.keys: list[Keys] = []
+        self.rows: list[int] = []
+
+    def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
+        assert observations.dtype == action_masks.dtype == np.int8
+        assert keys.dtype == np.uint64
+        assert (action_masks.sum(axis=1) >= 2).all()  # forced moves are not asked for
+        self.keys.append(keys)
+        self.rows.append(len(keys))
+        actions: Actions = self.agent.act(observations, action_masks, keys)
+        return actions if self.answer is None else self.answer(actions)
+
+
+def run(
+    candidate: Any, field: Any, deals: int = 60, batch_size: int = 512, rules: Rules | None = None
+) -> Comparison:
+    return compare(GAME, rules or Rules(), candidate, field, SEEDS, deals, batch_size)
+
+
+def played(agents: list[Any], deals: int = 60, batch_size: int = 512) -> list[Played]:
+    return list(play(GAME, Rules(), agents, rotations(3), SEEDS, deals, batch_size))
+
+
+# -- named deals ----------------------------------------------------------------------------------
+
+
+def test_deals_of_a_name_are_always_the_same() -> None:
+    decks, dealers = SEEDS.deals(GAME, 0, 300)
+    assert (np.sort(decks, axis=1) == np.arange(32)).all()
+    assert set(dealers) == {0, 1, 2}
+    assert len(np.unique(decks, axis=0)) == 300
+    part_decks, part_dealers = SeedSet("test").deals(GAME, 100, 50)
+    assert (part_decks == decks[100:150]).all() and (part_dealers == dealers[100:150]).all()
+
+
+def test_other_names_are_other_deals() -> None:
+    both = np.concatenate([SEEDS.deals(GAME, 0, 300)[0], SeedSet("text").deals(GAME, 0, 300)[0]])
+    assert len(np.unique(both, axis=0)) == 600
+
+
+def test_fingerprint() -> None:
+    # Written down once: a set that drifts would make old results worthless.
+    assert SeedSet("smoke").fingerprint(GAME, 500) == "587ce5fbe263f548"
+    assert SEEDS.fingerprint(GAME, 500) != SeedSet("smoke").fingerprint(GAME, 500)
+    assert SEEDS.fingerprint(GAME, 500) != SEEDS.fingerprint(GAME, 501)
+
+
+def test_every_card_goes_everywhere() -> None:
+    decks, dealers = SEEDS.deals(GAME, 0, 6000)
+    counts = np.stack([np.bincount(decks[:, place], minlength=32) for place in range(32)])
+    assert (abs(counts - 6000 / 32) < 6 * (6000 / 32) ** 0.5).all()
+    assert (abs(np.bincount(dealers) - 2000) < 200).all()
+
+
+# -- seatings and rows ----------------------------------------------------------------------------
+
+
+def test_rotations_put_the_candidate_in_each_seat() -> None:
+    assert rotations(3).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert rotations(4).sum() == 12
+
+
+def test_the_same_cards_in_every_seating() -> None:
+    (games,) = played([UNIFORM, FIRST_LEGAL])
+    for d, (deck, dealer) in enumerate(zip(games.decks, games.dealers, strict=True)):
+        for table in games.tables[d]:
+            assert prefa.deal_text(table["dealer"], prefa.deck_of(_record(table))) == (
+                prefa.deal_text(dealer, deck.tolist())
+            )
+
+
+def _record(table: Any) -> Any:
+    return np.array(table).view(prefa.DTYPE).reshape(1)[0]
+
+
+def test_history_is_the_game() -> None:
+    (games,) = played([UNIFORM, FIRST_LEGAL], deals=20)
+    for d in range(20):
+        for r in range(3):
+            table: Any = np.zeros(1, prefa.DTYPE)[0]
+            prefa.deal(table, 0, games.decks[d], games.dealers[d])
+            for action, seat in zip(games.actions[d, r], games.seats[d, r], strict=True):
+                assert table.seat == seat
+                if action < 0:
+                    continue
+                assert prefa.legal_actions(table) >> int(action) & 1
+                prefa.step(table, int(action))
+            assert table.seat == -1
+            assert table == games.tables[d, r]
+            assert table.settled_thirds.tolist() == games.settled_thirds[d, r].tolist()
+            assert table.kapikia_change.tolist() == games.kapikia[d, r].tolist()
+            assert table.kassa_change.tolist() == games.kassa[d, r].tolist()
+
+
+def test_each_seat_is_played_by_its_agent() -> None:
+    (games,) = played([PASS_ALWAYS, UNIFORM])
+    passed = int(prefa.Action.PASS)
+    is_auction = games.actions >= 32
+    for r in range(3):
+        calls = games.actions[:, r][is_auction[:, r] & (games.seats[:, r] == r)]
+        assert (calls == passed).all()
+        others = games.actions[:, r][is_auction[:, r] & (games.seats[:, r] != r)]
+        assert not (others == passed).all()
+
+
+# -- the same numbers however it is played --------------------------------------------------------
+
+
+def test_batch_size_changes_nothing() -> None:
+    results = [run(UNIFORM, FIRST_LEGAL, 20, size) for size in (1, 7, 512)]
+    assert results[0] == results[1] == results[2]
+    whole = played([UNIFORM, UNIFORM], 20)[0]
+    parts = played([UNIFORM, UNIFORM], 20, 6)
+    assert [part.first for part in parts] == [0, 6, 12, 18]
+    length = whole.actions.shape[-1]
+    padded = [
+        np.pad(
+            part.actions,
+            [(0, 0), (0, 0), (0, length - part.actions.shape[-1])],
+            constant_values=-1,
+        )
+        for part in parts
+    ]
+    assert (np.concatenate(padded) == whole.actions).all()
+
+
+def test_keys_are_of_deal_seat_and_decision() -> None:
+    at_once, one_by_one = Wrapped(), Wrapped()
+    played([at_once, at_once], 15)
+    played([one_by_one, one_by_one], 15, 1)
+    keys = np.sort(np.concatenate(at_once.keys))
+    assert (keys == np.sort(np.concatenate(one_by_one.keys))).all()
+    rows = np.arange(3)
+    of_seats, of_deals = np.empty(3, np.uint64), np.empty(3, np.uint64)
+    zeros = np.zeros(3, np.int8)
+    arena._derive_agent_keys(SEEDS.key, rows * 0, rows.astype(np.int8), 0, rows, of_seats)
+    arena._derive_agent_keys(SEEDS.key, rows, zeros, 0, rows, of_deals)
+    assert len({*of_seats.tolist(), *of_deals.tolist()}) == 5
+    # Seatings share keys: both arms of a comparison see the same chance.
+    other = Wrapped(FIRST_LEGAL)
+    played([other, other], 15)
+    assert (np.unique(np.concatenate(other.keys), return_counts=True)[1] == 3).all()
+
+
+def test_one_agent_in_all_seats_is_asked_once_a_step() -> None:
+    agent = Wrapped()
+    (games,) = played([agent, agent], 30)
+    assert len(agent.rows) <= games.actions.shape[-1]
+    assert agent.rows[0] == 90
+
+
+@pytest.mark.parametrize("agent", [UNIFORM, FIRST_LEGAL, PASS_ALWAYS])
+def test_against_itself_exactly_zero(agent: Any) -> None:
+    result = run(agent, agent)
+    assert (result.mean, result.low, result.high, result.sd) == (0, 0, 0, 0)
+    assert result.per_seat == (0, 0, 0) or abs(sum(result.per_seat)) < 1e-9
+
+
+def test_two_copies_of_an_agent_are_the_same_player() -> None:
+    assert run(UNIFORM, make_agent("uniform")) == run(UNIFORM, UNIFORM)
+
+
+def test_payoffs_are_the_candidates() -> None:
+    result = run(UNIFORM, PASS_ALWAYS, 200)
+    (games,) = played([UNIFORM, PASS_ALWAYS], 200)
+    won = np.array([[games.tables[d, r]["settled_thirds"][r] / 3 for r in range(3)]
+                    for d in range(200)])  # fmt: skip
+    assert result.mean == pytest.approx(won.mean())
+    assert result.per_seat == pytest.approx(won.mean(axis=0))
+    assert result.sd == pytest.approx(won.mean(axis=1).std(ddof=1))
+    assert result.low < result.mean < result.high
+    assert result.mean > 20  # nobody defends
+    assert run(PASS_ALWAYS, UNIFORM, 200).candidate == "pass-always"
+
+
+def test_rules_are_played() -> None:
+    result = run(PASS_ALWAYS, PASS_ALWAYS, rules=Rules(all_pass="misere"))
+    assert result.per_seat != (0, 0, 0)
+    assert run(UNIFORM, UNIFORM, rules=Rules(write_bid=False)).behaviour["field"]["wrote"] == 0
+
+
+# -- another game ---------------------------------------------------------------------------------
+
+
+class TakesTheBest:
+    """Plays the toy game as well as can be."""
+
+    name = "takes-the-best"
+
+    def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
+        return observations[:, 15].astype(np.int64)
+
+
+def test_four_seats_and_a_known_value() -> None:
+    game = cast(Game, toy)
+    best = TakesTheBest()
+    result = compare(game, toy.Rules(), best, FIRST_LEGAL, SEEDS, 40)
+    # In one of four seatings he holds the best card, for 9; in the others nobody takes.
+    assert (result.mean, result.low, result.high, result.sd) == (9 / 4, 9 / 4, 9 / 4, 0)
+    assert len(result.per_seat) == 4 and sum(result.per_seat) == pytest.approx(9)
+    assert result.behaviour == {"candidate": {}, "field": {}}
+    assert compare(game, toy.Rules(), best, best, SEEDS, 40, 3).mean == 0
+    turned = compare(game, toy.Rules(), FIRST_LEGAL, best, SEEDS, 40, 7)
+    assert turned.mean == -9 / 4  # he leaves his own best card; three times he pays 3
+
+
+# -- counts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [-1, 62, 63, 64, 1000, -(2**40)])
+def test_illegal_moves_are_counted_and_replaced(bad: int) -> None:
+    agent = Wrapped(answer=lambda actions: np.full_like(actions, bad))
+    result = run(agent, UNIFORM)
+    expected = run(FIRST_LEGAL, UNIFORM)
+    assert result.illegal == result.illegal_candidate == sum(agent.rows) > 0
+    assert result.illegal_field == 0
+    assert replace(result, candidate=expected.candidate, illegal=0, illegal_candidate=0) == expected
+    turned = run(UNIFORM, agent)
+    assert turned.illegal == turned.illegal_field > 0 == turned.illegal_candidate
+
+
+def test_illegal_for_the_moment_is_illegal() -> None:
+    agent = Wrapped(answer=lambda actions: np.full_like(actions, int(prefa.Action.INVITE)))
+    assert run(agent, UNIFORM, 20).illegal > 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda actions: actions[:-1],
+        lambda actions: actions.astype(np.float64),
+        lambda actions: None,
+        lambda actions: actions[:, None],
+    ],
+)
+def test_no_actions_at_all_is_an_error(answer: Any) -> None:
+    with pytest.raises(TypeError, match=r"agent 'wrapped' must return \d+ integers"):
+        run(Wrapped(answer=answer), UNIFORM, 20)
+
+
+def test_counts_legal_play_as_clean() -> None:
+    result = run(UNIFORM, FIRST_LEGAL)
+    assert (result.illegal, result.nonzero) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["settled_thirds", "kapikia"])
+def test_deals_that_do_not_sum_to_zero(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (games,) = played([UNIFORM, UNIFORM])
+    assert count_nonzero(games) == 0
+    changed = getattr(games, name).copy()
+    changed[3, 1, 2] += 1
+    changed[4, 0, 0] -= 1
+    bad = replace(games, **{name: changed})
+    assert count_nonzero(bad) == 2
+    monkeypatch.setattr(arena, "play", lambda *_: iter([bad]))
+    assert run(UNIFORM, UNIFORM).nonzero == 2
+
+
+# -- behaviour ------------------------------------------------------------------------------------
+
+
+def test_behaviour_of_hand_made_games() -> None:
+    deal = "2:AKQJT987...87 .AKQJT987.AK. ..QJT987.AKQJ ...T9"
+    games = [
+        # Passed out.
+        "pass pass pass",
+        # A writer who declines.
+        "write pass pass S7 S8 write",
+        # A hold by the dealer's right; the contract is raised, nobody defends.
+        "6S 6C pass 6C pass S7 S8 7S pass pass",
+        # Many short: the one who defends, alone, takes eight clubs.
+        "pass pass 6S D8 D9 10NT pass play alone",
+    ]
+    tables, actions, seats = [], [], []
+    for text in games:
+        table, done = prefa.parse_game(f"{deal} | {text}")
+        while table.seat >= 0:
+            legal = int(prefa.legal_actions(table))
+            action = (legal & -legal).bit_length() - 1
+            prefa.step(table, action)
+            done.append(action)
+        tables.append(table)
+        actions.append(done)
+    for done in actions:
+        replayed, _ = prefa.parse_game(f"{deal} |")
+        by = []
+        for action in done:
+            by.append(int(replayed.seat))
+            prefa.step(replayed, action)
+        seats.append(by)
+    length = max(map(len, actions))
+    padded = np.array([row + [-1] * (length - len(row)) for row in actions], np.int8)
+    by_seat = np.array([row + [-1] * (length - len(row)) for row in seats], np.int8)
+
+    def look(*players: int) -> behaviour.Shares:
+        is_counted = np.zeros((4, 3), np.bool_)
+        is_counted[:, players] = True
+        counts = behaviour.count(
+            "prefa", np.array(tables, prefa.DTYPE), padded, by_seat, is_counted
+        )
+        return behaviour.shares("prefa", counts)
+
+    first = look(0)
+    assert first == {
+        "passed_out": 1 / 4,
+        "declared": 2 / 4,
+        "made": 1 / 2,
+        "one_short": 0,
+        "two_short": 0,
+        "declined": 1 / 2,
+        "mean_level": 7,
+        "play": 0,
+        "pass": 1,
+        "alone": None,
+        "invite": None,
+        "wrote": 1 / 4,
+        "held": 1 / 4,
+    }
+    second = look(1)
+    assert second["declared"] == second["held"] == 0
+    assert second["made"] is second["mean_level"] is None
+    assert (second["play"], second["pass"]) == (1 / 2, 1 / 2)
+    assert (second["alone"], second["invite"]) == (1, 0)
+    third = look(2)
+    assert (third["two_short"], third["made"], third["mean_level"]) == (1, 0, 10)
+    assert look(1, 2)["declared"] == 1 / 8
+
+
+def test_behaviour_agrees_with_the_payments() -> None:
+    (games,) = played([UNIFORM, UNIFORM], 1500, 1500)
+    tables = games.tables.reshape(-1)
+    made = one = two = declined = 0
+    for table in tables[tables["owner"] >= 0]:
+        change = table["kassa_change"][table["owner"]]
+        worth = value(0, int(table["bid"])) if table["bid"] >= 0 else 0
+        declined += table["bid"] < 0
+        made += worth > 0 and change <= 0
+        one += worth > 0 and change == worth
+        two += worth > 0 and change == 2 * worth
+    declared = made + one + two + declined
+    assert declared == (tables["owner"] >= 0).sum()
+    shares = run(UNIFORM, UNIFORM, 1500).behaviour["candidate"]
+    assert shares.keys() == BEHAVIOUR
+    # An agent against itself: the three seatings are one game, each seat counts once.
+    assert shares["made"] == pytest.approx(made / declared)
+    assert shares["one_short"] == pytest.approx(one / declared)
+    assert shares["two_short"] == pytest.approx(two / declared)
+    assert shares["declined"] == pytest.approx(declined / declared)
+    assert all(number > 0 for number in (made, one, two, declined))
+
+
+def test_holds_are_found_in_play() -> None:
+    (games,) = played([UNIFORM, UNIFORM], 300)
+    expected = 0
+    for d in range(300):
+        actions, seats = games.actions[d, 0], games.seats[d, 0]
+        bids = [(a, s) for a, s in zip(actions[: games.tables[d, 0]["num_calls"]], seats,
+                                       strict=False) if a >= 34]  # fmt: skip
+        expected += len({s for i, (a, s) in enumerate(bids) if i and bids[i - 1][0] == a})
+    share = run(UNIFORM, UNIFORM, 300).behaviour["field"]["held"]
+    assert expected > 0 and share == pytest.approx(expected / 900)
+
+
+def test_games_without_behaviour() -> None:
+    nothing: npt.NDArray[Any] = np.zeros(0)
+    assert behaviour.count("chess", nothing, nothing, nothing, nothing) == {}
+    assert behaviour.shares("chess", {}) == {}
