@@ -17,7 +17,7 @@ from agents.atomic import check_writable
 from agents.cli import Names, fail, parse_config
 from agents.records import RecordWriter, open_records
 from agents.report import make_console, print_results, results_json, write_json
-from prefa_env.batch import find_game
+from prefa_env.doors import find_game
 from prefa_env.prefa import Rules
 
 PROGRAM = Path(__file__).name

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from prefa_env.batch import find_game
+from prefa_env.doors import find_game
 from prefa_env.game import Game, GameRules
 
 from . import checkpoint

@@ -26,7 +26,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from prefa_env.batch import find_game
+from prefa_env.doors import find_game
 from prefa_env.game import Game, GameRules
 
 from .arena import Played, SeedSet

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from prefa_env import VectorEnv
-from prefa_env.batch import find_game
+from prefa_env.doors import find_game
 from prefa_env.prefa import Rules
 from prefa_env.streams import derive_keys
 

@@ -3,7 +3,7 @@
 `prefa_env.prefa_v0` is the PettingZoo environment, `VectorEnv` steps many tables at once.
 """
 
-from .batch import IllegalActionError
+from .doors import IllegalActionError
 from .vector import VectorEnv
 
 __all__ = ["IllegalActionError", "VectorEnv"]

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import secrets
 from functools import cache
 from operator import index
 from types import SimpleNamespace
@@ -20,7 +19,7 @@ from gymnasium.utils import EzPickle
 from pettingzoo.utils import wrappers
 
 from ._jit import announce_compilation, specialise
-from .batch import IllegalActionError, raise_illegal
+from .doors import IllegalActionError, check_settings, key_of, raise_illegal
 from .game import Game, GameRules
 from .records import Layout
 from .streams import draw_deck
@@ -124,15 +123,7 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         """
         EzPickle.__init__(self, rules, episode, reward, render_mode)
         game = self.game
-        self.rules: GameRules = game.Rules() if rules is None else rules
-        if type(self.rules) is not type(game.Rules()):
-            raise ValueError(f"rules must be Rules of {game.NAME}, not {rules!r}")
-        if episode == "match":
-            raise ValueError("episode='match': match episodes are not available yet; use 'deal'")
-        if episode != "deal":
-            raise ValueError(f"episode must be 'deal' or 'match', not {episode!r}")
-        if reward not in {"settled", "kapikia"}:
-            raise ValueError(f"reward must be 'settled' or 'kapikia', not {reward!r}")
+        self.rules = check_settings(game, rules, episode, reward)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             modes = " or ".join(map(repr, self.metadata["render_modes"]))
             raise ValueError(f"render_mode must be None or {modes}, not {render_mode!r}")
@@ -142,7 +133,7 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         self._num_actions = game.NUM_ACTIONS
         self._observation_size = game.OBSERVATION.size
         self._words: Words = np.zeros(game.DTYPE.itemsize // 8, np.int64)
-        self._key = np.uint64(secrets.randbits(64))
+        self._key = key_of(None)
         self._num_deals = 0  # drawn with this key
         # What `step` wrote along with the action, in one call, until someone asks for it.
         self._ready: dict[str, Observation] = {}
@@ -190,7 +181,7 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         """
         given = self._parse_options(options or {})
         if seed is not None:
-            self._key, self._num_deals = _key_of(seed), 0
+            self._key, self._num_deals = key_of(seed), 0
         if given is None:
             deck = np.empty(self.game.NUM_CARDS, np.int8)
             with np.errstate(over="ignore"):  # interpreted, numpy would warn of what is intended
@@ -321,13 +312,6 @@ def _box(layout: Layout) -> spaces.Box:
     low = np.repeat([field.low for field in layout], [field.size for field in layout])
     high = np.repeat([field.high for field in layout], [field.size for field in layout])
     return spaces.Box(low.astype(np.int8), high.astype(np.int8), dtype=np.int8)
-
-
-def _key_of(seed: int) -> np.uint64:
-    try:
-        return np.uint64(index(seed))
-    except (TypeError, OverflowError):
-        raise ValueError(f"seed must be an integer of 0 to 2**64 - 1, not {seed!r}") from None
 
 
 def wrap(env: TableEnv) -> Any:

@@ -1,4 +1,4 @@
-"""Compiled loops over many tables of one game, and the errors of bad actions.
+"""Compiled loops over many tables of one game.
 
 The loops are written once; `make_loops` compiles a copy of them for each game.
 """
@@ -7,40 +7,15 @@ from __future__ import annotations
 
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from . import prefa
 from ._jit import announce_compilation, specialise
 from .game import Game
 from .streams import derive_key, draw_deck, random_bit
 from .words import expand_64
-
-GAMES: dict[str, Game] = {"prefa": prefa}
-
-
-class IllegalActionError(ValueError):
-    """An action that the rules do not allow; no table was changed."""
-
-
-def find_game(game: str | Game) -> Game:
-    """A game by its name; a game module is returned as it is. Raises ValueError."""
-    if not isinstance(game, str):
-        return game
-    if game not in GAMES:
-        raise ValueError(f"no such game: {game!r} (known: {', '.join(GAMES)})")
-    return GAMES[game]
-
-
-def raise_illegal(game: Game, action: int, legal: int, where: str = "") -> NoReturn:
-    """Raise IllegalActionError naming the action and what was legal."""
-    if 0 <= action < game.NUM_ACTIONS:
-        name = f"action {action} ({game.action_text(action)})"
-    else:
-        name = f"action {action} (there are 0 to {game.NUM_ACTIONS - 1})"
-    raise IllegalActionError(f"{where}{name} is illegal; legal: {game.legal_text(legal)}")
 
 
 class Buffers(NamedTuple):

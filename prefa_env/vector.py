@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .batch import Buffers, Settings, find_game, make_loops, raise_illegal
+from .batch import Buffers, Settings, make_loops
+from .doors import Episode, Reward, check_settings, find_game, key_of, raise_illegal
 from .game import Game, GameRules
-
-Episode = Literal["deal", "match"]
-Reward = Literal["settled", "kapikia"]
-
-
-def check_choices(episode: str, reward: str) -> None:
-    """Raise ValueError for an unknown or unavailable kind of episode or reward."""
-    if episode == "match":
-        raise ValueError("episode='match': match episodes are not available yet; use 'deal'")
-    if episode != "deal":
-        raise ValueError(f"episode must be 'deal' or 'match', not {episode!r}")
-    if reward not in {"settled", "kapikia"}:
-        raise ValueError(f"reward must be 'settled' or 'kapikia', not {reward!r}")
 
 
 @dataclass(frozen=True)
@@ -82,19 +69,15 @@ class VectorEnv:
         Raises:
             ValueError: for an unknown game or choice, or `num_envs` below 1.
         """
-        check_choices(episode, reward)
-        if seed is not None:
-            _check_seed(seed)
         if num_envs < 1:
             raise ValueError(f"num_envs must be at least 1, not {num_envs}")
         self.game = find_game(game)
-        self.rules: GameRules = rules if rules is not None else self.game.Rules()
+        self.rules = check_settings(self.game, rules, episode, reward)
         self.num_envs = num_envs
-        self.seed = secrets.randbits(63) if seed is None else seed
         self._loops = make_loops(self.game)
         self._settings = Settings(
             flags=self.rules.flags,
-            key=np.uint64(self.seed),
+            key=key_of(seed),
             is_observing=observe,
             in_kapikia=reward == "kapikia",
             auto_reset=auto_reset,
@@ -140,9 +123,7 @@ class VectorEnv:
             self.decks[:] = checked_decks
             self.dealers[:] = checked_dealers
         if seed is not None:
-            _check_seed(seed)
-            self.seed = seed
-            self._settings = self._settings._replace(key=np.uint64(seed))
+            self._settings = self._settings._replace(key=key_of(seed))
             self._buffers.deals[:] = 0
         self.dones[:] = False
         self.rewards[:] = 0
@@ -244,11 +225,6 @@ class VectorEnv:
         for mine, theirs in pairs:
             mine[...] = theirs
         self._are_states_current = False
-
-
-def _check_seed(seed: int) -> None:
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed must be 0 to 2^64 - 1, not {seed}")
 
 
 def _allocate(game: Game, num_envs: int) -> Buffers:

@@ -13,7 +13,7 @@ from agents import arena, behaviour, make_agent
 from agents.agent import Actions, Keys, Masks, Observations
 from agents.arena import Comparison, Played, SeedSet, compare, count_nonzero, play, rotations
 from prefa_env import prefa
-from prefa_env.batch import find_game
+from prefa_env.doors import find_game
 from prefa_env.game import Game
 from prefa_env.prefa import Rules
 from prefa_env.prefa.scoring import value

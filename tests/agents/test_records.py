@@ -13,7 +13,7 @@ from agents import make_agent
 from agents.arena import SeedSet, play, rotations
 from agents.records import Record, RecordError, open_records, parse_record, read_records, replay
 from prefa_env import prefa
-from prefa_env.batch import find_game
+from prefa_env.doors import find_game
 from prefa_env.prefa import Rules
 
 GAME = find_game("prefa")

@@ -13,7 +13,7 @@ from rich.console import Console
 from agents import make_agent
 from agents.arena import Comparison, SeedSet, compare
 from agents.report import print_results, results_json, write_json
-from prefa_env.batch import find_game
+from prefa_env.doors import find_game
 from prefa_env.prefa import Rules
 
 GAME = find_game("prefa")

@@ -19,7 +19,7 @@ from agents.rollout import LEARNER, advantages, play
 from agents.simple import Uniform
 from agents.trainer import TrainConfig, Trainer, train
 from prefa_env import VectorEnv, prefa
-from prefa_env.batch import GAMES
+from prefa_env.doors import GAMES
 from prefa_env.prefa import OBSERVATION, STATE, Phase, Rules
 from prefa_env.streams import derive_keys
 from tests import toy
