@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from agents.cli import fail, parse_config
@@ -9,6 +10,8 @@ from agents.cli import fail, parse_config
 
 def main() -> int:
     """Train as the command line says; 0 at the end, 130 after an interruption."""
+    # Read by OpenMP when torch is imported: threads that spin while they wait starve each other.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.trainer import TrainConfig, train
 
     config = parse_config(TrainConfig, "Train a player by self-play.")

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from prefa_env import VectorEnv
 from prefa_env._jit import njit
+from prefa_env.bits import popcount
 from prefa_env.game import Game, GameRules
-from prefa_env.streams import derive_key, draw_deck, popcount
+from prefa_env.streams import derive_key, draw_deck
 
 from . import behaviour
 from .agent import Actions, Agent, Keys

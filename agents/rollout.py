@@ -16,7 +16,8 @@ import torch
 
 from prefa_env import VectorEnv
 from prefa_env._jit import njit
-from prefa_env.streams import derive_keys, popcounts
+from prefa_env.bits import popcounts
+from prefa_env.streams import derive_keys
 
 from .agent import Agent
 from .network import Policy

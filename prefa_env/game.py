@@ -92,6 +92,9 @@ class Game(Protocol):
     def beneficiary(self, table: Any, /) -> int:
         """The seat whose payment the seat to act plays for."""
 
+    def redeal_hidden(self, table: Any, seat: int, deck: Deck, talon_deck: Deck, /) -> bool:
+        """Deal what a seat cannot see anew; False, and nothing done, if the decks do not fit."""
+
     # -- text -------------------------------------------------------------------------------------
 
     def action_text(self, action: int, /) -> str:

@@ -12,22 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ._jit import njit
-from .words import int64, ints
+from .bits import nth_bit, popcount
+from .words import int64
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
-_30, _27, _31, _32, _56 = (np.uint64(n) for n in (30, 27, 31, 32, 56))
-_LOW_BITS = int64(0x0101010101010101)
-_HIGH_BITS = int64(-0x7F7F7F7F7F7F7F80)
-
-_SELECT = ints(
-    [
-        [([p for p in range(8) if byte >> p & 1] + [0] * 8)[n] for n in range(8)]
-        for byte in range(256)
-    ]
-)
-"""Position of the n-th set bit of a byte, at `8 * byte + n`."""
+_30, _27, _31, _32 = (np.uint64(n) for n in (30, 27, 31, 32))
 
 
 @njit
@@ -77,26 +68,6 @@ def draw_deck(
 
 
 @njit
-def popcount(bits: int) -> int:
-    """Number of ones of an int64 that is not negative."""
-    x = bits - ((bits >> 1) & 0x5555555555555555)
-    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    return (((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * _LOW_BITS) >> 56
-
-
-@njit
-def nth_bit(bits: int, n: int) -> int:
-    """Position of the n-th set bit, counted from 0, without branches (Vigna 2008, "broadword")."""
-    x = bits - ((bits >> 1) & 0x5555555555555555)
-    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    sums = ((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * _LOW_BITS  # byte i: ones in bytes 0..i
-    full = ((n * _LOW_BITS | _HIGH_BITS) - sums) & _HIGH_BITS  # high bit where that is <= n
-    place = popcount((full >> 7) & _LOW_BITS) * 8
-    before = (sums << 8 >> place) & 0xFF
-    return place + _SELECT[((bits >> place) & 0xFF) * 8 + n - before]
-
-
-@njit
 def random_bit(bits: int, word: np.uint64) -> int:
     """Position of a uniformly chosen set bit; `bits` must not be 0."""
     return nth_bit(bits, below(word, popcount(bits)))
@@ -114,13 +85,4 @@ def derive_keys(seed: int, rows: npt.NDArray[np.int64], number: int) -> npt.NDAr
     """uint64 [B]: for each row, the key of (seed, row, number)."""
     out = np.empty(rows.shape[0], np.uint64)
     _fill_keys(np.uint64(seed), rows, number, out)
-    return out
-
-
-@njit
-def popcounts(bits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """int64 [B]: number of ones of each entry, none of them negative."""
-    out = np.empty(bits.shape[0], np.int64)
-    for i in range(bits.shape[0]):
-        out[i] = popcount(int64(bits[i]))
     return out

@@ -115,7 +115,9 @@ def beneficiary(s: Table) -> int:
 
 
 @njit
-def redeal_hidden(s: Table, seat: int, deck: npt.NDArray[np.int8]) -> bool:
+def redeal_hidden(
+    s: Table, seat: int, deck: npt.NDArray[np.int8], talon_deck: npt.NDArray[np.int8]
+) -> bool:
     return False
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._jit import njit
+from ..bits import popcount
 from ..tricks import beats, playable, shown_void
 from ..words import int64, ints, put_byte
 from .rules import (
@@ -444,15 +445,19 @@ def step(s: State, action: int) -> None:
 
 
 @njit
-def redeal_hidden(s: State, seat: int, deck: npt.NDArray[np.int8]) -> bool:
-    """Deal the cards that `seat` cannot see anew, in the order of `deck`, in place.
+def redeal_hidden(
+    s: State, seat: int, deck: npt.NDArray[np.int8], talon_deck: npt.NDArray[np.int8]
+) -> bool:
+    """Deal the cards that `seat` cannot see anew, in place.
 
-    Cards that fit no longer (a suit shown void) make it return False with the record unchanged:
-    try another deck. A uniform deck gives uniform hidden cards under all hard facts.
+    Cards that do not fit (a suit shown void) make it return False with the record unchanged: try
+    another deck. Uniform decks give uniform hidden cards under all hard facts.
 
     Args:
         seat: the seat whose knowledge stays as it is.
-        deck: int8 [32], each card once.
+        deck: int8 [32], each card once; the hidden cards are dealt in this order.
+        talon_deck: int8 [32], each card once; of the declarer's twelve cards the first two in this
+            order were the talon.
     """
     is_taken = s.phase != _AUCTION and s.owner >= 0
     knows_discards = is_taken and seat == s.owner
@@ -460,8 +465,8 @@ def redeal_hidden(s: State, seat: int, deck: npt.NDArray[np.int8]) -> bool:
     if knows_discards:
         unseen &= ~s.discards
     right, left = right_of(seat), left_of(seat)
-    hand_right, position = _take(unseen, deck, 0, _popcount(s.hands[right]))
-    hand_left, position = _take(unseen, deck, position, _popcount(s.hands[left]))
+    hand_right, position = _take(unseen, deck, 0, popcount(s.hands[right]))
+    hand_left, position = _take(unseen, deck, position, popcount(s.hands[left]))
     if hand_right & s.voids[right] != 0 or hand_left & s.voids[left] != 0:
         return False
     rest = unseen & ~(hand_right | hand_left)
@@ -472,7 +477,7 @@ def redeal_hidden(s: State, seat: int, deck: npt.NDArray[np.int8]) -> bool:
     elif not knows_discards:
         s.discards = rest
         twelve = s.hands[s.owner] | s.played[s.owner] | s.discards
-        s.talon = _draw_talon(twelve, s.hands[seat] | s.played[seat], deck)
+        s.talon, position = _take(twelve, talon_deck, 0, 2)
         if s.options & _ACES_BONUS != 0:
             s.has_aces = 1 if twelve & _FOUR_ACES == _FOUR_ACES else 0
     return True
@@ -489,36 +494,3 @@ def _take(cards: int, deck: npt.NDArray[np.int8], position: int, count: int) -> 
             taken |= bit
             count -= 1
     return taken, position
-
-
-@njit
-def _draw_talon(twelve: int, own: int, deck: npt.NDArray[np.int8]) -> int:
-    """Two of the declarer's `twelve` cards, by the order in which `deck` has the ten of `own`.
-
-    That order says nothing of where the hidden cards went, so the talon does not depend on the
-    discards. All pairs are equally likely to 1 in 27,000 (10! is no multiple of 12 * 11).
-    """
-    number = int64(0)
-    for i in range(deck.shape[0]):
-        bit = int64(1) << deck[i]
-        if own & bit != 0:
-            number = number * _popcount(own) + _popcount(own & (bit - 1))
-            own ^= bit
-    talon = int64(0)
-    for size in range(12, 10, -1):
-        rest = twelve
-        for _ in range(number % size):
-            rest &= rest - 1
-        number //= size
-        talon |= rest & -rest
-        twelve ^= rest & -rest
-    return talon
-
-
-@njit
-def _popcount(cards: int) -> int:
-    count = 0
-    while cards != 0:
-        cards &= cards - 1
-        count += 1
-    return count

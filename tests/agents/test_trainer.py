@@ -138,9 +138,8 @@ def test_the_actor_never_sees_hidden_cards_but_the_critic_does() -> None:
     changed = 0
     for table in np.flatnonzero(env.seats >= 0):
         for _ in range(50):
-            if prefa.redeal_hidden(
-                env.tables[table], int(env.seats[table]), rng.permutation(32).astype(np.int8)
-            ):
+            decks = rng.permuted(np.tile(np.arange(32, dtype=np.int8), (2, 1)), axis=1)
+            if prefa.redeal_hidden(env.tables[table], int(env.seats[table]), *decks):
                 break
     env._are_states_current = False
     after = env.states
