@@ -45,6 +45,7 @@ def play(
     policy: Policy,
     agents: Sequence[Agent],
     seating: npt.NDArray[np.int64],
+    is_explored: npt.NDArray[np.bool_],
     seed: int,
 ) -> Rollout:
     """Deal anew at every table and play all deals to the end.
@@ -54,6 +55,8 @@ def play(
         policy: samples its actions.
         agents: the fixed opponents.
         seating: int64 [B, S], for each table and seat an index of `agents`, or `LEARNER`.
+        is_explored: bool [B], tables whose actions of the first phase, the auction, are drawn
+            uniformly, whoever sits there; they are no decisions of the policy.
         seed: of the deals and of all chance in playing them.
     """
     env.reset(seed=seed)
@@ -62,13 +65,15 @@ def play(
     num_tables, num_seats = seating.shape
     all_tables = np.arange(num_tables)
     payoffs = np.zeros((num_tables, num_seats), np.float32)
-    size = env.game.OBSERVATION.size
+    size, phase = env.game.OBSERVATION.size, env.game.OBSERVATION["phase"].start
     parts: list[tuple[npt.NDArray[np.generic], ...]] = []
     history: list[npt.NDArray[np.int8]] = []
     seats: list[npt.NDArray[np.int8]] = []
     while not env.dones.all():
-        actions = env.random_actions(0)  # right where only one is legal; the rest is overwritten
-        is_free = popcounts(env.legal_actions) > 1
+        # Right where only one is legal and in explored auctions; the others are overwritten.
+        actions = env.random_actions(int(derive_keys(seed, all_tables[:1], len(history))[0]))
+        is_auction = env.observations[:, phase] == 1
+        is_free = (popcounts(env.legal_actions) > 1) & ~(is_explored & is_auction)
         players = seating[all_tables, env.seats]
         rows = np.flatnonzero(is_free & (players == LEARNER))
         if rows.size:

@@ -51,6 +51,9 @@ class TrainConfig:
     """Fixed agents that sit at some tables (see `opponent_share`)."""
     opponent_share: float = 0.25
     """Share of deals in which one seat learns and an opponent plays the two others."""
+    explore: float = 0.5
+    """Part of the run over which explored deals, whose auctions are drawn, fall from all to none:
+    bidding is learnt when contracts and cards are, or all would learn to pass."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """The networks of policy and critic."""
     ppo: PPOConfig = field(default_factory=PPOConfig)
@@ -68,8 +71,9 @@ class TrainConfig:
         for name in ("decisions", "deals", "checkpoint_every", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.opponent_share <= 1:
-            raise ValueError(f"opponent_share must be 0 to 1, not {self.opponent_share}")
+        for name in ("opponent_share", "explore"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be 0 to 1, not {getattr(self, name)}")
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must be 0 to 2^63 - 1, not {self.seed}")
 
@@ -123,10 +127,13 @@ class Trainer:
         """Play one batch of deals and learn from it; figures named as in Stable-Baselines3."""
         start = time.perf_counter()
         seed = int(derive_keys(self.config.seed, np.array([self.iteration]), 0)[0] >> 1)
-        seating = self._seating(np.random.default_rng(seed))
-        rollout = play(self.env, self.learner.policy, self.agents, seating, seed)
-        played = time.perf_counter()
+        rng = np.random.default_rng(seed)
         progress = min(1.0, self.decisions / self.config.decisions)
+        seating = self._seating(rng)
+        explored = 1 - progress / self.config.explore if self.config.explore > 0 else 0.0
+        is_explored = rng.random(self.config.deals) < explored
+        rollout = play(self.env, self.learner.policy, self.agents, seating, is_explored, seed)
+        played = time.perf_counter()
         generator = torch.Generator().manual_seed(seed)
         figures = self.learner.update(rollout, self.game.OBSERVATION.size, progress, generator)
         count = len(rollout.actions)

@@ -108,7 +108,7 @@ class Style(NamedTuple):
     """Tricks of the other defender if he plays without me."""
     partner_plays: float = 0.5
     """How often the other defender will play."""
-    limit: float = 0.15
+    limit: float = 0.0
     """Tricks added to what the hand is worth in the auction."""
     pass_open: float = -6.0
     """Kapikia expected of a pass while nobody has bid."""
