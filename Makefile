@@ -40,7 +40,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 train: $(STAMP)
-	$(BIN)/python train.py --config configs/quickstart.yaml $(ARGS)
+	$(BIN)/python train.py --config configs/quickstart.yaml --resume true $(ARGS)
 	$(BIN)/python evaluate.py --config configs/quickstart_eval.yaml
 
 test: lint types imports

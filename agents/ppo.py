@@ -15,6 +15,10 @@ from torch import Tensor, nn
 from .network import Critic, Policy
 from .rollout import Rollout, advantages
 
+_LEAST_DEVIATION = 0.3
+"""In units of the reward scale; advantages smaller than this are not blown up, or a policy that
+passes nearly always would learn from the few deals it did not pass as if they were disasters."""
+
 
 @dataclass(frozen=True)
 class PPOConfig:
@@ -65,7 +69,13 @@ class Learner(nn.Module):
         self.optimizer = torch.optim.Adam(self.parameters(), lr=config.lr, eps=1e-5)
 
     def update(
-        self, rollout: Rollout, observation_size: int, progress: float, generator: torch.Generator
+        self,
+        rollout: Rollout,
+        observation_size: int,
+        progress: float,
+        generator: torch.Generator,
+        *,
+        is_imitating: bool = False,
     ) -> dict[str, float]:
         """Learn from a rollout.
 
@@ -73,6 +83,7 @@ class Learner(nn.Module):
             observation_size: the leading bytes of a state that the policy sees.
             progress: 0 at the start of training, 1 at its end.
             generator: draws the order of minibatches.
+            is_imitating: the actions are a teacher's; make them likely instead of what pays.
 
         Returns:
             Figures of this update, named as in Stable-Baselines3.
@@ -100,13 +111,22 @@ class Learner(nn.Module):
             shuffled = torch.randperm(len(actions), generator=generator).to(device)
             for batch in shuffled.split(config.minibatch):
                 log_probs = self.policy(states[batch, :observation_size], masks[batch])
-                loss, figures = policy_loss(
-                    log_probs, actions[batch], old_log_probs[batch], advantage[batch], config.clip
-                )
                 entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
+                if is_imitating:
+                    loss = nn.functional.nll_loss(log_probs, actions[batch])
+                    figures = {"train/imitation_loss": float(loss.detach())}
+                else:
+                    objective, figures = policy_loss(
+                        log_probs,
+                        actions[batch],
+                        old_log_probs[batch],
+                        advantage[batch],
+                        config.clip,
+                    )
+                    loss = objective - entropy_weight * entropy
                 value_loss = nn.functional.mse_loss(self.critic(states[batch]), returns[batch])
                 self.optimizer.zero_grad()
-                (loss - entropy_weight * entropy + value_loss).backward()
+                (loss + value_loss).backward()
                 norm = nn.utils.clip_grad_norm_(self.parameters(), config.max_grad_norm)
                 self.optimizer.step()
                 figures |= {
@@ -160,5 +180,7 @@ def _normalise(
     result = np.empty_like(values)
     for group in np.unique(groups):
         mine = groups == group
-        result[mine] = (values[mine] - values[mine].mean()) / (values[mine].std() + 1e-6)
+        result[mine] = (values[mine] - values[mine].mean()) / max(
+            values[mine].std(), _LEAST_DEVIATION
+        )
     return result

@@ -33,7 +33,7 @@ class Rollout:
     states: npt.NDArray[np.int8]  # [N, P]; the first O bytes are the observation
     masks: npt.NDArray[np.bool_]  # [N, A]
     actions: npt.NDArray[np.int64]  # [N]
-    log_probs: npt.NDArray[np.float32]  # [N]
+    log_probs: npt.NDArray[np.float32]  # [N], the policy's; 0 for a teacher's actions
     trajectories: npt.NDArray[np.int64]  # [N], equal for decisions of one trajectory
     payoffs: npt.NDArray[np.float32]  # [N], what the trajectory was paid, in the reward's unit
     history: npt.NDArray[np.int8]  # [B, L], all actions at each table; -1 after the end
@@ -45,8 +45,8 @@ def play(
     policy: Policy,
     agents: Sequence[Agent],
     seating: npt.NDArray[np.int64],
-    is_explored: npt.NDArray[np.bool_],
     seed: int,
+    teacher: Agent | None = None,
 ) -> Rollout:
     """Deal anew at every table and play all deals to the end.
 
@@ -55,9 +55,8 @@ def play(
         policy: samples its actions.
         agents: the fixed opponents.
         seating: int64 [B, S], for each table and seat an index of `agents`, or `LEARNER`.
-        is_explored: bool [B], tables whose actions of the first phase, the auction, are drawn
-            uniformly, whoever sits there; they are no decisions of the policy.
         seed: of the deals and of all chance in playing them.
+        teacher: chooses the learner's actions in its place, for the policy to imitate.
     """
     env.reset(seed=seed)
     device = next(policy.parameters()).device
@@ -65,21 +64,24 @@ def play(
     num_tables, num_seats = seating.shape
     all_tables = np.arange(num_tables)
     payoffs = np.zeros((num_tables, num_seats), np.float32)
-    size, phase = env.game.OBSERVATION.size, env.game.OBSERVATION["phase"].start
+    size = env.game.OBSERVATION.size
     parts: list[tuple[npt.NDArray[np.generic], ...]] = []
     history: list[npt.NDArray[np.int8]] = []
     seats: list[npt.NDArray[np.int8]] = []
     while not env.dones.all():
-        # Right where only one is legal and in explored auctions; the others are overwritten.
-        actions = env.random_actions(int(derive_keys(seed, all_tables[:1], len(history))[0]))
-        is_auction = env.observations[:, phase] == 1
-        is_free = (popcounts(env.legal_actions) > 1) & ~(is_explored & is_auction)
+        actions = env.random_actions(0)  # right where only one is legal; the rest is overwritten
+        is_free = popcounts(env.legal_actions) > 1
         players = seating[all_tables, env.seats]
         rows = np.flatnonzero(is_free & (players == LEARNER))
         if rows.size:
             states = env.states[rows]
             masks = env.action_masks[rows].astype(np.bool_)
-            chosen, log_probs = _sample(policy, states[:, :size], masks, device, generator)
+            if teacher is None:
+                chosen, log_probs = _sample(policy, states[:, :size], masks, device, generator)
+            else:
+                keys = derive_keys(seed, rows, len(history))
+                chosen = teacher.act(env.observations[rows], env.action_masks[rows], keys)
+                log_probs = np.zeros(rows.size, np.float32)
             actions[rows] = chosen
             payees = env.beneficiaries()[rows]
             trajectories = (rows * num_seats + env.seats[rows]) * num_seats + payees

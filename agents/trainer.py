@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from collections.abc import Iterator
@@ -51,9 +52,10 @@ class TrainConfig:
     """Fixed agents that sit at some tables (see `opponent_share`)."""
     opponent_share: float = 0.25
     """Share of deals in which one seat learns and an opponent plays the two others."""
-    explore: float = 0.5
-    """Part of the run over which explored deals, whose auctions are drawn, fall from all to none:
-    bidding is learnt when contracts and cards are, or all would learn to pass."""
+    teacher: str | None = None
+    """Agent that the policy imitates at first; without one it begins by chance."""
+    teaching: float = 0.3
+    """Part of the run that is imitation, if there is a teacher."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """The networks of policy and critic."""
     ppo: PPOConfig = field(default_factory=PPOConfig)
@@ -65,13 +67,13 @@ class TrainConfig:
     device: str = "cpu"
     """`cpu`, `cuda`, or `auto`: CUDA if there is one."""
     resume: bool = False
-    """Go on from the run's newest checkpoint."""
+    """Go on from the run's newest checkpoint, if it has one."""
 
     def __post_init__(self) -> None:
         for name in ("decisions", "deals", "checkpoint_every", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("opponent_share", "explore"):
+        for name in ("opponent_share", "teaching"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be 0 to 1, not {getattr(self, name)}")
         if not 0 <= self.seed < 2**63:
@@ -81,7 +83,8 @@ class TrainConfig:
     def lasting(self) -> dict[str, Any]:
         """Everything that must not change when a run is resumed."""
         free = {"run", "decisions", "checkpoint_every", "threads", "device", "resume"}
-        return {name: value for name, value in asdict(self).items() if name not in free}
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # as a checkpoint has them
+        return {name: value for name, value in values.items() if name not in free}
 
 
 class Trainer:
@@ -92,13 +95,15 @@ class Trainer:
 
         Raises:
             ValueError: unknown game, opponent or device; a run folder that already has
-                checkpoints, or has none to resume from.
+                checkpoints although it is not to be resumed.
             checkpoint.CheckpointError: a checkpoint that is broken or of another configuration.
         """
         self.config = config
         self.run = Path(config.run)
         self.game = find_game(config.game)
         self.agents = [make_agent(s, config.game, config.rules) for s in config.opponents]
+        teacher = config.teacher
+        self.teacher = make_agent(teacher, config.game, config.rules) if teacher else None
         self.device = _device(config.device)
         torch.set_num_threads(config.threads)
         with torch.random.fork_rng(devices=[]):  # layers draw their weights from the global stream
@@ -113,13 +118,13 @@ class Trainer:
         )
         self.iteration = 0
         self.decisions = 0
-        if config.resume:
+        if checkpoint.checkpoints(self.run):
+            if not config.resume:
+                raise ValueError(
+                    f"run folder {self.run} already holds checkpoints: go on with --resume true, "
+                    "or choose another --run"
+                )
             self._load()
-        elif checkpoint.checkpoints(self.run):
-            raise ValueError(
-                f"run folder {self.run} already holds checkpoints: go on with --resume true, "
-                "or choose another --run"
-            )
 
     # -- one iteration ----------------------------------------------------------------------------
 
@@ -130,12 +135,17 @@ class Trainer:
         rng = np.random.default_rng(seed)
         progress = min(1.0, self.decisions / self.config.decisions)
         seating = self._seating(rng)
-        explored = 1 - progress / self.config.explore if self.config.explore > 0 else 0.0
-        is_explored = rng.random(self.config.deals) < explored
-        rollout = play(self.env, self.learner.policy, self.agents, seating, is_explored, seed)
+        teacher = self.teacher if progress < self.config.teaching else None
+        rollout = play(self.env, self.learner.policy, self.agents, seating, seed, teacher)
         played = time.perf_counter()
         generator = torch.Generator().manual_seed(seed)
-        figures = self.learner.update(rollout, self.game.OBSERVATION.size, progress, generator)
+        figures = self.learner.update(
+            rollout,
+            self.game.OBSERVATION.size,
+            progress,
+            generator,
+            is_imitating=teacher is not None,
+        )
         count = len(rollout.actions)
         self.iteration += 1
         self.decisions += count
@@ -259,6 +269,8 @@ def train(config: TrainConfig) -> bool:
     Raises what `Trainer` raises.
     """
     trainer = Trainer(config)
+    if trainer.decisions:
+        print(f"resuming {config.run} after {trainer.decisions:,} decisions")
     columns = (
         TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
         BarColumn(),
@@ -277,10 +289,10 @@ def train(config: TrainConfig) -> bool:
             for name, figure in figures.items():
                 writer.add_scalar(name, figure, trainer.decisions)
             bar.update(task, completed=trainer.decisions, figures=_line(figures))
-            if trainer.iteration % config.checkpoint_every == 0:
+            is_last = trainer.decisions >= config.decisions or bool(caught)
+            if is_last or trainer.iteration % config.checkpoint_every == 0:
                 trainer.save()
-        folder = trainer.save()
-    print(f"checkpoint: {folder}")
+    print(f"checkpoint: {checkpoint.resolve(trainer.run)}")
     if caught:
         print("stopped early; go on with the same command and --resume true")
     return not caught

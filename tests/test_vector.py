@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from prefa_env import IllegalActionError, VectorEnv, prefa
+from prefa_env.game import Game
 from prefa_env.prefa import OBSERVATION, STATE, Rules
 from prefa_env.prefa.rules import NUM_ACTIONS, NUM_CARDS
 from prefa_env.words import Words
@@ -295,7 +296,7 @@ def test_random_actions_are_uniform_over_the_legal_ones() -> None:
 
 
 def test_another_game_goes_through_the_same_loops() -> None:
-    env = VectorEnv(toy, 100, auto_reset=False)
+    env = VectorEnv(cast(Game, toy), 100, auto_reset=False)
     assert env.observations.shape == (100, toy.OBSERVATION.size)
     for number in range(4):
         env.step(env.random_actions(number))

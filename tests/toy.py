@@ -8,14 +8,14 @@ worth +9 to that seat and -3 to the others.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from prefa_env._jit import njit
 from prefa_env.cards import Pack, cards_of
+from prefa_env.prefa import Rules
 from prefa_env.records import Field, Layout, Record, record_dtype
 from prefa_env.words import Words
 
@@ -27,6 +27,8 @@ NUM_ACTIONS = 2
 LEAVE, TAKE = 0, 1
 BEST = 1 << 15
 TEXTS = ("leave", "take")
+
+__all__ = ["Rules"]  # configs hold rules of Prefa; this game has none and ignores them
 
 Ints4 = Annotated[npt.NDArray[np.int64], "i8", 4]
 
@@ -46,14 +48,6 @@ OBSERVATION = Layout(
     Field("hand", 16, 1, "my cards"), Field("phase", 1, 1, "over"), Field("turn", 7, 1, "my turn")
 )
 STATE = Layout(*OBSERVATION, Field("hidden", 48, 1, "the other hands in turn order"))
-
-
-@dataclass(frozen=True)
-class Rules:
-    flags: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @njit

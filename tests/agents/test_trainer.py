@@ -16,7 +16,7 @@ from agents.network import NetworkConfig, Policy
 from agents.policy import BLOCK, load_agent
 from agents.ppo import PPOConfig, policy_loss
 from agents.rollout import LEARNER, advantages, play
-from agents.simple import Uniform
+from agents.simple import FirstLegal, Uniform
 from agents.trainer import TrainConfig, Trainer, train
 from prefa_env import VectorEnv, prefa
 from prefa_env.doors import GAMES
@@ -103,6 +103,19 @@ def test_seats_of_opponents_are_no_samples() -> None:
     rollout = play(env, new_policy(), [Uniform()], seating, seed=5)
     assert set(rollout.trajectories // 3 % 3) == {1}
     assert set(rollout.trajectories // 9) <= set(range(50))
+
+
+def test_a_teacher_s_actions_stand_in_the_rollout() -> None:
+    env = VectorEnv("prefa", 100, auto_reset=False)
+    rollout = play(env, new_policy(), [], np.full((100, 3), LEARNER), 5, FirstLegal())
+    np.testing.assert_array_equal(rollout.actions, rollout.masks.argmax(1))
+
+
+def test_imitation_makes_the_policy_do_as_its_teacher(small: TrainConfig) -> None:
+    config = replace(small, teacher="pass-always", teaching=1.0, opponents=Names(), decisions=10**9)
+    trainer = Trainer(config)
+    losses = [trainer.iterate()["train/imitation_loss"] for _ in range(60)]
+    assert losses[-1] < 0.5 * losses[0]
 
 
 def test_log_probabilities_of_the_rollout_are_those_of_the_policy() -> None:
@@ -266,8 +279,22 @@ def test_a_run_folder_with_checkpoints_is_not_overwritten(small: TrainConfig) ->
         Trainer(replace(small, deals=32, resume=True))
 
 
-def test_resume_without_a_checkpoint_says_so(small: TrainConfig) -> None:
-    with pytest.raises(checkpoint.CheckpointError, match="no such folder"):
+def test_resume_without_a_checkpoint_begins(small: TrainConfig) -> None:
+    assert Trainer(replace(small, resume=True)).decisions == 0
+
+
+def test_a_finished_run_is_left_alone(small: TrainConfig) -> None:
+    train(small)
+    before = weights(small.run)
+    assert train(replace(small, resume=True))
+    assert_same(before, weights(small.run))
+
+
+def test_a_broken_checkpoint_is_not_resumed(small: TrainConfig) -> None:
+    train(small)
+    file = checkpoint.resolve(Path(small.run)) / checkpoint.OPTIMIZER_FILE
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(checkpoint.CheckpointError, match=r"broken checkpoint: .*optimizer"):
         Trainer(replace(small, resume=True))
 
 
@@ -276,6 +303,7 @@ def test_resume_without_a_checkpoint_says_so(small: TrainConfig) -> None:
     [
         ({"decisions": 0}, "decisions must be at least 1"),
         ({"opponent_share": 1.5}, "opponent_share must be 0 to 1"),
+        ({"teaching": -0.1}, "teaching must be 0 to 1"),
         ({"seed": -1}, "seed must be"),
         ({"network": {"width": 0}}, "width must be at least 1"),
         ({"ppo": {"lr": 0}}, "lr must be positive"),
