@@ -31,17 +31,17 @@ AGENT_NAMES = tuple(_MAKERS)
 
 
 def is_checkpoint(spec: str) -> bool:
-    """Whether a spec means a file or folder with weights, not a name."""
+    """Whether a spec means the folder of a checkpoint or run, not a name."""
     separators = [os.sep, *([os.altsep] if os.altsep else [])]
     has_separator = any(separator in spec for separator in separators)
-    return has_separator or spec.endswith(".safetensors") or (spec != "" and Path(spec).is_dir())
+    return has_separator or (spec != "" and Path(spec).is_dir())
 
 
 def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agent:
     """The agent that a spec names.
 
     Args:
-        spec: one of `AGENT_NAMES`, or the path of a checkpoint.
+        spec: one of `AGENT_NAMES`, or the folder of a checkpoint or run.
         game: name of the game it shall play.
         rules: the variant; default rules if None.
 
@@ -59,7 +59,6 @@ def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agen
         )
     if spec not in _MAKERS:
         raise ValueError(
-            f"no such agent: {spec!r} (known: {known}, or the path of a checkpoint: "
-            "with a separator, ending in .safetensors, or a folder)"
+            f"no such agent: {spec!r} (known: {known}, or the folder of a checkpoint or run)"
         )
     return _MAKERS[spec](rules if rules is not None else Rules())

@@ -1,4 +1,7 @@
-"""Counting and finding the ones of int64 bit sets that are not negative."""
+"""Counting and finding the ones of int64 bit sets that are not negative.
+
+Interpreted, numpy may warn of the intended overflow.
+"""
 
 from __future__ import annotations
 

@@ -229,8 +229,8 @@ def test_bad_settings_are_named() -> None:
         ({"episode": "match"}, "not available yet"),
         ({"episode": "week"}, "episode must be 'deal'"),
         ({"reward": "euros"}, "reward must be 'settled' or 'kapikia', not 'euros'"),
-        ({"seed": -1}, "seed must be 0 to"),
-        ({"seed": 2**64}, "seed must be 0 to"),
+        ({"seed": -1}, "seed must be an integer of 0 to"),
+        ({"seed": 2**64}, "seed must be an integer of 0 to"),
     ]
     for settings, message in bad:
         with pytest.raises(ValueError, match=message):

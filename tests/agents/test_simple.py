@@ -85,7 +85,6 @@ def test_what_is_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "file").touch()
     monkeypatch.chdir(tmp_path)
     assert registry.is_checkpoint("runs/last")
-    assert registry.is_checkpoint("weights.safetensors")
     assert registry.is_checkpoint("run")
     assert not registry.is_checkpoint("file")
     assert not registry.is_checkpoint("uniform")
