@@ -2,8 +2,8 @@
 # make test     set up .venv, run every check
 # make bench    set up .venv, run the benchmarks
 #
-# Variables: PYTHON (the interpreter .venv is made with), ARGS (passed on to train.py, pytest or
-# the benchmarks). pip's own environment, such as PIP_EXTRA_INDEX_URL, is left as it is.
+# Variables: PYTHON (the interpreter .venv is made with), ARGS (passed on to pytest or the
+# benchmarks). pip's own environment, such as PIP_EXTRA_INDEX_URL, is left as it is.
 
 # The first interpreter that really runs (version-manager shims may not) and is supported.
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))
@@ -40,7 +40,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 train: $(STAMP)
-	$(BIN)/python train.py --config configs/quickstart.yaml --resume true $(ARGS)
+	$(BIN)/python train.py --config configs/quickstart.yaml --resume true
 	$(BIN)/python evaluate.py --config configs/quickstart_eval.yaml
 
 test: lint types imports

@@ -56,13 +56,15 @@ class EvaluateConfig:
             for spec in specs:
                 if specs.count(spec) > 1:
                     raise ValueError(f"{name}: {spec!r} stands there twice")
-        if self.deals < 2:
-            raise ValueError(f"deals must be at least 2, not {self.deals}")
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, not {self.batch_size}")
+        for name, low, high in (("deals", 2, 10**9), ("batch_size", 1, 10**6)):
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
+        for name in ("json", "records"):
+            if getattr(self, name) == "":
+                raise ValueError(f"{name} must name a file; leave it out for none")
         if not self.seeds:
             raise ValueError("seeds must be a name, not empty")
-        if self.json is not None and self.json == self.records:
+        if self.json and self.records and Path(self.json).resolve() == Path(self.records).resolve():
             raise ValueError(f"json and records must be two files, not both {self.json!r}")
 
 
@@ -77,6 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted; unfinished results were not written", file=sys.stderr)
         return INTERRUPTED
+    except MemoryError as error:
+        fail(f"not enough memory: {error}; lower batch_size", PROGRAM)
     except OSError as error:  # a full disk, a closed pipe
         fail(str(error), PROGRAM)
 

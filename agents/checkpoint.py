@@ -5,6 +5,7 @@ A run folder holds folders `checkpoint-<decisions>`, each written under another 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -23,6 +24,16 @@ VERSION = 1
 MODEL_FILE = "model.safetensors"
 OPTIMIZER_FILE = "optimizer.safetensors"
 META_FILE = "checkpoint.json"
+_FIELDS = {
+    "game": str,
+    "rules": dict,
+    "network": dict,
+    "config": dict,
+    "iteration": int,
+    "decisions": int,
+    "sha256": dict,
+}
+"""What every checkpoint says, besides what `describe` does."""
 _NAME = re.compile(r"checkpoint-(\d+)")
 
 
@@ -45,7 +56,8 @@ def save(
     try:
         save_file(dict(model), draft / MODEL_FILE)
         save_file(dict(optimizer), draft / OPTIMIZER_FILE)
-        text = json.dumps({"version": VERSION, **meta}, indent=1)
+        hashes = {name: _sha256(draft / name) for name in (MODEL_FILE, OPTIMIZER_FILE)}
+        text = json.dumps({"version": VERSION, **meta, "sha256": hashes}, indent=1)
         (draft / META_FILE).write_text(text, encoding="utf-8")
         if target.exists():
             shutil.rmtree(target)
@@ -61,7 +73,7 @@ def checkpoints(run: Path) -> list[Path]:
     """The checkpoint folders of a run, oldest first."""
     if not run.is_dir():
         return []
-    found = [path for path in run.iterdir() if _NAME.fullmatch(path.name)]
+    found = [path for path in run.iterdir() if _NAME.fullmatch(path.name) and path.is_dir()]
     return sorted(found, key=lambda path: path.name)
 
 
@@ -83,7 +95,7 @@ def resolve(path: Path) -> Path:
 
 
 def load_meta(folder: Path) -> dict[str, Any]:
-    """The JSON of a checkpoint folder. Raises CheckpointError."""
+    """The JSON of a checkpoint folder, with all its fields. Raises CheckpointError."""
     file = folder / META_FILE
     try:
         meta = json.loads(file.read_text(encoding="utf-8"))
@@ -94,16 +106,28 @@ def load_meta(folder: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{file} has checkpoint version {version!r}; this program reads version {VERSION}"
         )
+    for field, kind in _FIELDS.items():
+        if type(meta.get(field)) is not kind:
+            raise CheckpointError(
+                f"broken checkpoint: {file}: {field} must be of type {kind.__name__}, "
+                f"not {meta.get(field)!r}"
+            )
     return meta
 
 
-def load_tensors(folder: Path, name: str) -> dict[str, Tensor]:
-    """The tensors of one file of a checkpoint. Raises CheckpointError."""
+def load_tensors(folder: Path, meta: Mapping[str, Any], name: str) -> dict[str, Tensor]:
+    """The tensors of one file of a checkpoint, as they were saved. Raises CheckpointError."""
     file = folder / name
     try:
+        if _sha256(file) != meta["sha256"].get(name):
+            raise CheckpointError(f"broken checkpoint: {file} is not as it was saved (SHA-256)")
         return load_file(file)
     except (OSError, safetensors.SafetensorError) as error:
         raise CheckpointError(f"broken checkpoint: {file}: {error}") from None
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def describe(game: Game, rules: GameRules) -> dict[str, Any]:

@@ -24,11 +24,10 @@ class NetworkConfig:
     """Residual blocks after the first layer."""
 
     def __post_init__(self) -> None:
-        if self.width < 1 or self.blocks < 0:
-            raise ValueError(
-                f"network: width must be at least 1 and blocks at least 0, "
-                f"not {self.width} and {self.blocks}"
-            )
+        if not 1 <= self.width <= 16384:
+            raise ValueError(f"network: width must be 1 to 16384, not {self.width}")
+        if not 0 <= self.blocks <= 64:
+            raise ValueError(f"network: blocks must be 0 to 64, not {self.blocks}")
 
 
 class Scale(nn.Module):

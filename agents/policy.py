@@ -54,12 +54,12 @@ def load_agent(
     folder = checkpoint.resolve(Path(path))
     meta = checkpoint.load_meta(folder)
     checkpoint.check_fits(meta, game, rules or game.Rules(), folder)
-    policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, NetworkConfig(**meta["network"]))
-    tensors = checkpoint.load_tensors(folder, checkpoint.MODEL_FILE)
+    tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
     prefix = "policy."
     weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     try:
+        policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, NetworkConfig(**meta["network"]))
         policy.load_state_dict(weights)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None
     return PolicyAgent(str(path), policy)

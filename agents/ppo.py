@@ -56,6 +56,10 @@ class PPOConfig:
             raise ValueError(f"ppo: gae_lambda must be 0 to 1, not {self.gae_lambda}")
 
 
+class DivergedError(ValueError):
+    """Numbers that are not finite, before they reach the weights."""
+
+
 class Learner(nn.Module):
     """The policy, its critic and their optimiser."""
 
@@ -128,6 +132,11 @@ class Learner(nn.Module):
                 self.optimizer.zero_grad()
                 (loss + value_loss).backward()
                 norm = nn.utils.clip_grad_norm_(self.parameters(), config.max_grad_norm)
+                if not torch.isfinite(norm) or not torch.isfinite(value_loss):
+                    raise DivergedError(
+                        "training diverged (a loss or gradient is not finite): lower ppo.lr, or "
+                        "look at ppo.reward_scale; the last checkpoint is from before"
+                    )
                 self.optimizer.step()
                 figures |= {
                     "train/entropy_loss": -float(entropy.detach()),

@@ -48,7 +48,7 @@ def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agen
     Raises:
         ValueError: no such agent, or none of that name for the game.
     """
-    if is_checkpoint(spec):
+    if spec not in _MAKERS and is_checkpoint(spec):
         from .policy import load_agent
 
         return load_agent(spec, game, rules)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
@@ -70,9 +70,14 @@ class TrainConfig:
     """Go on from the run's newest checkpoint, if it has one."""
 
     def __post_init__(self) -> None:
-        for name in ("decisions", "deals", "checkpoint_every", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        highest = {"decisions": 10**15, "deals": 10**6, "checkpoint_every": 10**9, "threads": 1024}
+        for name, high in highest.items():
+            if not 1 <= getattr(self, name) <= high:
+                raise ValueError(f"{name} must be 1 to {high}, not {getattr(self, name)}")
+        if not self.run:
+            raise ValueError("run must name a folder, not be empty")
+        if self.teacher == "":
+            raise ValueError("teacher must name an agent; leave it out for none")
         for name in ("opponent_share", "teaching"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be 0 to 1, not {getattr(self, name)}")
@@ -100,6 +105,8 @@ class Trainer:
         """
         self.config = config
         self.run = Path(config.run)
+        if self.run.exists() and not self.run.is_dir():
+            raise ValueError(f"run: {self.run} is a file, not a folder")
         self.game = find_game(config.game)
         self.agents = [make_agent(s, config.game, config.rules) for s in config.opponents]
         teacher = config.teacher
@@ -205,8 +212,8 @@ class Trainer:
                 raise checkpoint.CheckpointError(
                     f"cannot resume {folder}: {name} was {saved.get(name)!r} and is now {value!r}"
                 )
-        tensors = checkpoint.load_tensors(folder, checkpoint.MODEL_FILE)
-        state = checkpoint.load_tensors(folder, checkpoint.OPTIMIZER_FILE)
+        tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
+        state = checkpoint.load_tensors(folder, meta, checkpoint.OPTIMIZER_FILE)
         try:
             self.learner.load_state_dict(tensors)
             optimizer = self.learner.optimizer
@@ -263,22 +270,29 @@ def _stop_on_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
+_PRINT_EVERY = 30.0
+"""Seconds between lines where the output is no terminal."""
+
+
 def train(config: TrainConfig) -> bool:
     """Run the training to its end, or until a signal; True if it came to its end.
 
     Raises what `Trainer` raises.
     """
     trainer = Trainer(config)
+    if trainer.decisions >= config.decisions:
+        print(f"{config.run} is finished: it has made {trainer.decisions:,} decisions")
+        return True
     if trainer.decisions:
         print(f"resuming {config.run} after {trainer.decisions:,} decisions")
-    columns = (
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
-        BarColumn(),
+    columns = (  # at most 80 characters wide
+        TextColumn("{task.percentage:.0f} %"),
+        BarColumn(bar_width=12),
         TextColumn("{task.fields[figures]}"),
-        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
         TextColumn("left"),
-        TimeRemainingColumn(),
     )
+    printed = time.monotonic()
     writer = SummaryWriter(config.run, purge_step=trainer.decisions)
     with writer, _stop_on_signals() as caught, Progress(*columns) as bar:
         task = bar.add_task(
@@ -289,6 +303,9 @@ def train(config: TrainConfig) -> bool:
             for name, figure in figures.items():
                 writer.add_scalar(name, figure, trainer.decisions)
             bar.update(task, completed=trainer.decisions, figures=_line(figures))
+            if not bar.console.is_terminal and time.monotonic() - printed > _PRINT_EVERY:
+                printed = time.monotonic()
+                print(f"{trainer.decisions:,} decisions: {_line(figures)}", flush=True)
             is_last = trainer.decisions >= config.decisions or bool(caught)
             if is_last or trainer.iteration % config.checkpoint_every == 0:
                 trainer.save()
@@ -300,8 +317,6 @@ def train(config: TrainConfig) -> bool:
 
 def _line(figures: dict[str, float]) -> str:
     reward = figures.get("rollout/ep_rew_mean")
-    against = f"{reward:+.1f} kapikia against opponents, " if reward is not None else ""
-    return (
-        f"{against}entropy {-figures['train/entropy_loss']:.2f}, "
-        f"explained {figures['train/explained_variance']:.2f}, {figures['time/fps']:,.0f}/s"
-    )
+    against = f"{reward:+.1f} kapikia a deal, " if reward is not None else ""
+    entropy = -figures["train/entropy_loss"]
+    return f"{against}entropy {entropy:.2f}, {figures['time/fps']:,.0f}/s"

@@ -30,7 +30,10 @@ def env(
     reward: str = "settled",
     render_mode: str | None = None,
 ) -> Any:
-    """One table of Prefa with PettingZoo's wrappers; arguments and errors as in `raw_env`."""
+    """One table of Prefa with PettingZoo's wrappers; arguments as in `raw_env`.
+
+    An illegal action ends the game instead of raising, with -1 for its agent.
+    """
     return aec.wrap(raw_env(rules, episode, reward, render_mode))
 
 

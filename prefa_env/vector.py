@@ -118,12 +118,13 @@ class VectorEnv:
         """
         if (decks is None) != (dealers is None):
             raise ValueError("decks and dealers must be given together")
+        key = self._settings.key if seed is None else key_of(seed)
         if decks is not None:
             checked_decks, checked_dealers = self._check_deals(decks, dealers)
             self.decks[:] = checked_decks
             self.dealers[:] = checked_dealers
         if seed is not None:
-            self._settings = self._settings._replace(key=key_of(seed))
+            self._settings = self._settings._replace(key=key)
             self._buffers.deals[:] = 0
         self.dones[:] = False
         self.rewards[:] = 0

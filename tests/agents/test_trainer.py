@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents import checkpoint
 from agents.cli import Names
 from agents.network import NetworkConfig, Policy
 from agents.policy import BLOCK, load_agent
-from agents.ppo import PPOConfig, policy_loss
+from agents.ppo import DivergedError, PPOConfig, policy_loss
 from agents.rollout import LEARNER, advantages, play
 from agents.simple import FirstLegal, Uniform
 from agents.trainer import TrainConfig, Trainer, train
@@ -40,7 +41,8 @@ def small(tmp_path: Path) -> TrainConfig:
 
 
 def weights(run: str | Path) -> dict[str, torch.Tensor]:
-    return checkpoint.load_tensors(checkpoint.resolve(Path(run)), checkpoint.MODEL_FILE)
+    folder = checkpoint.resolve(Path(run))
+    return checkpoint.load_tensors(folder, checkpoint.load_meta(folder), checkpoint.MODEL_FILE)
 
 
 def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
@@ -301,11 +303,15 @@ def test_a_broken_checkpoint_is_not_resumed(small: TrainConfig) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"decisions": 0}, "decisions must be at least 1"),
+        ({"decisions": 0}, "decisions must be 1 to"),
+        ({"deals": 10**11}, "deals must be 1 to"),
+        ({"threads": 10**11}, "threads must be 1 to"),
+        ({"run": ""}, "run must name a folder"),
+        ({"teacher": ""}, "teacher must name an agent"),
         ({"opponent_share": 1.5}, "opponent_share must be 0 to 1"),
         ({"teaching": -0.1}, "teaching must be 0 to 1"),
         ({"seed": -1}, "seed must be"),
-        ({"network": {"width": 0}}, "width must be at least 1"),
+        ({"network": {"width": 0}}, "width must be 1 to"),
         ({"ppo": {"lr": 0}}, "lr must be positive"),
         ({"ppo": {"gae_lambda": 2}}, "gae_lambda must be 0 to 1"),
     ],
@@ -378,6 +384,42 @@ def test_truncated_and_missing_files_are_named(run: Path, name: str) -> None:
     if name == checkpoint.MODEL_FILE:
         with pytest.raises(checkpoint.CheckpointError, match=f"broken checkpoint: .*{name}"):
             load_agent(run)
+
+
+def test_tensors_that_were_changed_are_refused(run: Path) -> None:
+    folder = checkpoint.resolve(run)
+    tensors = weights(run)
+    save_file({name: tensor * float("nan") for name, tensor in tensors.items()}, folder / "x")
+    (folder / "x").replace(folder / checkpoint.MODEL_FILE)
+    with pytest.raises(checkpoint.CheckpointError, match="not as it was saved"):
+        load_agent(run)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("network", None, "network must be of type dict"),
+        ("network", {"width": "x"}, "broken checkpoint"),
+        ("network", {"width": 16, "depth": 3}, "broken checkpoint: .*depth"),
+        ("network", {"width": 10**9}, "width must be 1 to"),
+        ("config", [], r"config must be of type dict, not \[\]"),
+        ("iteration", "x", "iteration must be of type int, not 'x'"),
+        ("decisions", None, "decisions must be of type int"),
+        ("sha256", {}, "not as it was saved"),
+    ],
+)
+def test_a_damaged_description_is_named(run: Path, field: str, value: object, message: str) -> None:
+    edit_meta(run, **{field: value})
+    with pytest.raises(checkpoint.CheckpointError, match=message):
+        load_agent(run)
+
+
+def test_training_that_diverges_stops_before_it_spoils_the_weights(small: TrainConfig) -> None:
+    trainer = Trainer(replace(small, ppo=PPOConfig(reward_scale=1e-300)))
+    before = {name: tensor.clone() for name, tensor in trainer.learner.state_dict().items()}
+    with np.errstate(all="ignore"), pytest.raises(DivergedError, match=r"lower ppo.lr"):
+        trainer.iterate()
+    assert_same(before, trainer.learner.state_dict())
 
 
 def test_no_checkpoint_is_said_plainly(tmp_path: Path) -> None:
