@@ -121,11 +121,11 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Record]:
         RecordError: names file, line and field.
         OSError: the file cannot be read.
     """
-    with Path(path).open(encoding="utf-8") as file:
+    with Path(path).open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                yield parse_record(line)
-            except RecordError as error:
+                yield parse_record(line.decode("utf-8"))
+            except (RecordError, UnicodeDecodeError, RecursionError) as error:
                 raise RecordError(f"{os.fspath(path)}:{number}: {error}") from None
 
 

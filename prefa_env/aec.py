@@ -213,6 +213,8 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
 
     def _parse_options(self, options: dict[str, Any]) -> tuple[int, Bytes] | None:
         """Dealer and deck of a given deal."""
+        if not isinstance(options, dict):
+            raise ValueError(f"options must be a dict such as {{'deal': text}}, not {options!r}")
         for name in options:
             # PettingZoo's `api_test` resets with {"options": 1} and wants no error.
             if name not in {"deal", "options"}:

@@ -23,11 +23,11 @@ class IllegalActionError(ValueError):
 
 def find_game(game: str | Game) -> Game:
     """A game by its name; a game module is returned as it is. Raises ValueError."""
-    if not isinstance(game, str):
-        return game
-    if game not in GAMES:
+    if isinstance(game, str) and game in GAMES:
+        return GAMES[game]
+    if isinstance(game, str) or not hasattr(game, "legal_actions"):
         raise ValueError(f"no such game: {game!r} (known: {', '.join(GAMES)})")
-    return GAMES[game]
+    return game
 
 
 def check_settings(game: Game, rules: GameRules | None, episode: str, reward: str) -> GameRules:

@@ -69,8 +69,8 @@ class VectorEnv:
         Raises:
             ValueError: for an unknown game or choice, or `num_envs` below 1.
         """
-        if num_envs < 1:
-            raise ValueError(f"num_envs must be at least 1, not {num_envs}")
+        if type(num_envs) is not int or num_envs < 1:
+            raise ValueError(f"num_envs must be an integer of at least 1, not {num_envs!r}")
         self.game = find_game(game)
         self.rules = check_settings(self.game, rules, episode, reward)
         self.num_envs = num_envs
@@ -202,9 +202,12 @@ class VectorEnv:
         return out
 
     def random_actions(self, key: int) -> npt.NDArray[np.int64]:
-        """int64 [B]: uniformly chosen legal actions; same key and tables, same actions."""
+        """int64 [B]: uniformly chosen legal actions; same key and tables, same actions.
+
+        Raises ValueError for a key outside 0 to 2**64 - 1.
+        """
         out = np.empty(self.num_envs, np.int64)
-        self._loops.random_actions(self.legal_actions, np.uint64(key), out)
+        self._loops.random_actions(self.legal_actions, key_of(key), out)
         return out
 
     def _arrays(self) -> tuple[npt.NDArray[Any], ...]:

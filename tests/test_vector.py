@@ -225,7 +225,9 @@ def test_bad_deals_change_nothing(change: Any, message: str) -> None:
 def test_bad_settings_are_named() -> None:
     bad: list[tuple[dict[str, Any], str]] = [
         ({"game": "whist"}, r"no such game: 'whist' \(known: prefa"),
-        ({"num_envs": 0}, "num_envs must be at least 1"),
+        ({"num_envs": 0}, "num_envs must be an integer of at least 1"),
+        ({"num_envs": 1.5}, "num_envs must be an integer of at least 1, not 1.5"),
+        ({"game": 5}, "no such game: 5"),
         ({"episode": "match"}, "not available yet"),
         ({"episode": "week"}, "episode must be 'deal'"),
         ({"reward": "euros"}, "reward must be 'settled' or 'kapikia', not 'euros'"),
@@ -235,6 +237,16 @@ def test_bad_settings_are_named() -> None:
     for settings, message in bad:
         with pytest.raises(ValueError, match=message):
             VectorEnv(**settings)
+
+
+def test_a_bad_seed_leaves_the_tables_as_they_were() -> None:
+    env = VectorEnv("prefa", 4)
+    before = public(env)
+    with pytest.raises(ValueError, match="seed must be an integer"):
+        env.reset(*good_deals(), seed=-1)
+    with pytest.raises(ValueError, match="seed must be an integer"):
+        env.random_actions(-1)
+    assert_equal(before, public(env))
 
 
 def test_snapshots_are_exact() -> None:

@@ -210,3 +210,10 @@ def test_replay_under_other_rules_ends_otherwise(tmp_path: Path) -> None:
         except RecordError:
             ends += 1
     assert ends > 0
+
+
+def test_a_file_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "broken.jsonl"
+    file.write_bytes(b"\xff\xfe\n")
+    with pytest.raises(RecordError, match=r"broken\.jsonl:1: .*utf-8"):
+        list(read_records(file))
