@@ -60,6 +60,19 @@ class DivergedError(ValueError):
     """Numbers that are not finite, before they reach the weights."""
 
 
+@dataclass(frozen=True)
+class _Samples:
+    """A rollout as tensors, N decisions."""
+
+    states: Tensor  # int8 [N, P]
+    observations: Tensor  # int8 [N, O], a view of the states
+    masks: Tensor  # bool [N, A]
+    actions: Tensor  # int64 [N]
+    log_probs: Tensor  # float32 [N], when they were made
+    returns: Tensor  # float32 [N]
+    advantages: Tensor  # float32 [N], normalised
+
+
 class Learner(nn.Module):
     """The policy, its critic and their optimiser."""
 
@@ -98,51 +111,27 @@ class Learner(nn.Module):
         entropy_weight = config.entropy + (config.final_entropy - config.entropy) * progress
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        states = torch.from_numpy(rollout.states).to(device)
-        masks = torch.from_numpy(rollout.masks).to(device)
-        actions = torch.from_numpy(rollout.actions).to(device)
-        old_log_probs = torch.from_numpy(rollout.log_probs).to(device)
         payoffs = rollout.payoffs / np.float32(config.reward_scale)
+        states = torch.from_numpy(rollout.states).to(device)
         values = self._values(states)
         order = np.argsort(rollout.trajectories, kind="stable")
         raw = advantages(rollout.trajectories, order, values, payoffs, config.gae_lambda)
-        returns = torch.from_numpy(raw + values).to(device)
         normal = _normalise(raw, rollout.states[:, self.phases].argmax(1))
-        advantage = torch.from_numpy(normal).to(device)
+        samples = _Samples(
+            states=states,
+            observations=states[:, :observation_size],
+            masks=torch.from_numpy(rollout.masks).to(device),
+            actions=torch.from_numpy(rollout.actions).to(device),
+            log_probs=torch.from_numpy(rollout.log_probs).to(device),
+            returns=torch.from_numpy(raw + values).to(device),
+            advantages=torch.from_numpy(normal).to(device),
+        )
         totals: dict[str, float] = {}
         steps = 0
         for _ in range(config.epochs):
-            shuffled = torch.randperm(len(actions), generator=generator).to(device)
+            shuffled = torch.randperm(len(rollout.actions), generator=generator).to(device)
             for batch in shuffled.split(config.minibatch):
-                log_probs = self.policy(states[batch, :observation_size], masks[batch])
-                entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
-                if is_imitating:
-                    loss = nn.functional.nll_loss(log_probs, actions[batch])
-                    figures = {"train/imitation_loss": float(loss.detach())}
-                else:
-                    objective, figures = policy_loss(
-                        log_probs,
-                        actions[batch],
-                        old_log_probs[batch],
-                        advantage[batch],
-                        config.clip,
-                    )
-                    loss = objective - entropy_weight * entropy
-                value_loss = nn.functional.mse_loss(self.critic(states[batch]), returns[batch])
-                self.optimizer.zero_grad()
-                (loss + value_loss).backward()
-                norm = nn.utils.clip_grad_norm_(self.parameters(), config.max_grad_norm)
-                if not torch.isfinite(norm) or not torch.isfinite(value_loss):
-                    raise DivergedError(
-                        "training diverged (a loss or gradient is not finite): lower ppo.lr, or "
-                        "look at ppo.reward_scale; the last checkpoint is from before"
-                    )
-                self.optimizer.step()
-                figures |= {
-                    "train/entropy_loss": -float(entropy.detach()),
-                    "train/value_loss": float(value_loss.detach()),
-                    "train/grad_norm": float(norm),
-                }
+                figures = self._step(samples, batch, entropy_weight, is_imitating)
                 steps += 1
                 for name, figure in figures.items():
                     totals[name] = totals.get(name, 0.0) + figure
@@ -153,6 +142,43 @@ class Learner(nn.Module):
         )
         result["train/learning_rate"] = lr
         return result
+
+    def _step(
+        self, samples: _Samples, batch: Tensor, entropy_weight: float, is_imitating: bool
+    ) -> dict[str, float]:
+        """One gradient step from the decisions whose indices are in `batch`; its figures."""
+        actions = samples.actions[batch]
+        log_probs = self.policy(samples.observations[batch], samples.masks[batch])
+        entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
+        if is_imitating:
+            loss = nn.functional.nll_loss(log_probs, actions)
+            figures = {"train/imitation_loss": float(loss.detach())}
+        else:
+            objective, figures = policy_loss(
+                log_probs,
+                actions,
+                samples.log_probs[batch],
+                samples.advantages[batch],
+                self.config.clip,
+            )
+            loss = objective - entropy_weight * entropy
+        value_loss = nn.functional.mse_loss(
+            self.critic(samples.states[batch]), samples.returns[batch]
+        )
+        self.optimizer.zero_grad()
+        (loss + value_loss).backward()
+        norm = nn.utils.clip_grad_norm_(self.parameters(), self.config.max_grad_norm)
+        if not torch.isfinite(norm) or not torch.isfinite(value_loss):
+            raise DivergedError(
+                "training diverged (a loss or gradient is not finite): lower ppo.lr, or "
+                "look at ppo.reward_scale; the last checkpoint is from before"
+            )
+        self.optimizer.step()
+        return figures | {
+            "train/entropy_loss": -float(entropy.detach()),
+            "train/value_loss": float(value_loss.detach()),
+            "train/grad_norm": float(norm),
+        }
 
     @torch.no_grad()
     def _values(self, states: Tensor) -> npt.NDArray[np.float32]:
