@@ -24,9 +24,9 @@ _ENTRY = 4  # words: two of cards, one of bounds, best card and the rules
 TABLE_WORDS = _ENTRY << TABLE_BITS
 
 # Scratch memory: one row a trick, one row a card played, its possible moves, tables of the cards.
-_TRICK, _PLY = 8, 8
+_TRICK, _PLY = 8, 16
 _HAND, _LEADER, _NEED, _LENGTHS = 0, 4, 5, 6
-_COUNT, _NEXT, _BEST, _BEST_MOVE, _CARD, _WINNING, _WINNER = range(7)
+_COUNT, _NEXT, _BEST, _BEST_MOVE, _CARD, _WINNING, _WINNER, _LOW, _HIGH = range(9)
 _PLIES = _TRICK * (MAX_WIDTH + 1)
 _MOVES = _PLIES + _PLY * (MAX_SEATS * MAX_WIDTH + 1)
 _BELOW = _MOVES + 16 * (MAX_SEATS * MAX_WIDTH + 1)
@@ -54,6 +54,8 @@ def _sure_trumps(mine: int, theirs: int, width: int) -> int:
     sure = 0
     higher = 0
     for rank in range(width - 1, -1, -1):
+        if mine & ((int64(2) << rank) - 1) == 0:
+            break
         higher += (theirs >> rank) & 1
         if (mine >> rank) & 1:
             if higher > 0:
@@ -64,12 +66,13 @@ def _sure_trumps(mine: int, theirs: int, width: int) -> int:
 
 
 @njit
-def _quick_tricks(s: Ints, t: int, seats: int, width: int, trump: int) -> tuple[int, int]:
-    """Tricks the leader can cash at once: beside the trumps, and drawing trumps first if he can.
+def _quick_tricks(
+    s: Ints, t: int, leader: int, seats: int, width: int, trump: int
+) -> tuple[int, int]:
+    """Tricks a leader can cash at once: beside the trumps, and drawing trumps first if he can.
 
     The first leaves the trumps of all hands as they are; the second is 0 where it is impossible.
     """
-    leader = s[t + _LEADER]
     full = (int64(1) << width) - 1
     hand = s[t + leader]
     drawn = -1
@@ -107,13 +110,97 @@ def _quick_tricks(s: Ints, t: int, seats: int, width: int, trump: int) -> tuple[
 
 
 @njit
+def _lost_tricks(
+    s: Ints, t: int, seats: int, width: int, trump: int, counted: int
+) -> tuple[int, bool]:
+    """Tricks the other side takes at once whatever suit is led, and whether beside the trumps.
+
+    Some hand of theirs must hold the top of each suit that the leader can lead, and nobody be able
+    to trump it; without trump that hand then cashes what it can.
+    """
+    leader = s[t + _LEADER]
+    full = (int64(1) << width) - 1
+    ours = counted if counted >> leader & 1 else ~counted
+    least = int64(99)
+    is_added = trump < NO_TRUMP
+    for suit in range(4):
+        shift = suit * width
+        if (s[t + leader] >> shift) & full == 0:
+            continue
+        if suit == trump:
+            is_added = False
+        holder = -1
+        for seat in range(seats):
+            cards = (s[t + seat] >> shift) & full
+            if ours >> seat & 1 == 0 and cards >> (width - 1):
+                holder = seat
+            if cards == 0 and trump < NO_TRUMP and (s[t + seat] >> (trump * width)) & full:
+                return 0, False
+        if holder < 0:
+            return 0, False
+        if trump < NO_TRUMP:
+            least = 1
+        else:
+            cashed, _ = _quick_tricks(s, t, holder, seats, width, trump)
+            least = min(least, cashed)
+    return least, is_added
+
+
+@njit
+def _rounds_ducked(mine: int, theirs: int, width: int) -> int:
+    """How many leads of theirs in a suit I can surely stay below; 99 if all.
+
+    The i-th needs my i-th lowest card to be below their i-th lowest. I play the highest card that
+    is low enough and discard from above, so that what I do elsewhere does no harm.
+    """
+    balance = 0
+    led = 0
+    for rank in range(width):
+        if mine >> rank == 0:
+            break
+        balance += (mine >> rank) & 1
+        if (theirs >> rank) & 1:
+            balance -= 1
+            if balance < 0:
+                return led
+            led += 1
+    return 99
+
+
+@njit
+def _avoiding_bounds(
+    s: Ints, t: int, left: int, seats: int, width: int, counted: int
+) -> tuple[int, int]:
+    """As `_bounds` where no side wants tricks and there is no trump: how long others can duck."""
+    leader = s[t + _LEADER]
+    full = (int64(1) << width) - 1
+    ours = counted if counted >> leader & 1 else ~counted
+    sure = int64(left)
+    for suit in range(4):
+        shift = suit * width
+        leading = int64(0)
+        for seat in range(seats):
+            if ours >> seat & 1:
+                leading |= (s[t + seat] >> shift) & full
+        for seat in range(seats):
+            if not ours >> seat & 1:
+                cards = (s[t + seat] >> shift) & full
+                sure = min(sure, _rounds_ducked(cards, leading, width))
+    if counted >> leader & 1:
+        return sure, int64(left)
+    return int64(0), left - sure
+
+
+@njit
 def _bounds(
     s: Ints, t: int, left: int, seats: int, width: int, trump: int, counted: int, is_most: bool
 ) -> tuple[int, int]:
     """Least and most of the counted side's tricks, from trumps and top cards, before a lead."""
+    if not is_most and trump >= NO_TRUMP:
+        return _avoiding_bounds(s, t, left, seats, width, counted)
     full = (int64(1) << width) - 1
-    ours = 0
-    theirs = 0
+    ours = int64(0)
+    theirs = int64(0)
     if trump < NO_TRUMP:
         shift = trump * width
         our_trumps = int64(0)
@@ -131,11 +218,18 @@ def _bounds(
                 else:
                     theirs = max(theirs, _sure_trumps(cards, our_trumps, width))
     if is_most:
-        beside, drawn = _quick_tricks(s, t, seats, width, trump)
-        if counted >> s[t + _LEADER] & 1:
+        leader = s[t + _LEADER]
+        beside, drawn = _quick_tricks(s, t, leader, seats, width, trump)
+        lost = int64(0)
+        is_added = False
+        if beside == 0 and drawn == 0:
+            lost, is_added = _lost_tricks(s, t, seats, width, trump, counted)
+        if counted >> leader & 1:
             ours = max(ours + beside, drawn)
+            theirs = theirs + lost if is_added else max(theirs, lost)
         else:
             theirs = max(theirs + beside, drawn)
+            ours = ours + lost if is_added else max(ours, lost)
     return ours, left - theirs
 
 
@@ -153,6 +247,17 @@ def _is_safe(s: Ints, t: int, card: int, led: int, trump: int, rest: int, must: 
             return False
         rest >>= 3
     return True
+
+
+@njit
+def _must_beat(s: Ints, t: int, card: int, led: int, rest: int) -> bool:
+    """Whether a hand of `rest` (as for `_is_safe`) has only higher cards of the suit led."""
+    while rest:
+        cards = s[t + (rest & 7) - 1] & led
+        if cards != 0 and (cards & -cards) > card:
+            return True
+        rest >>= 3
+    return False
 
 
 @njit
@@ -190,7 +295,7 @@ def _generate(
             rest = rest << 3 | (other + 1)
     legal = playable(hand, led, trumps if must else int64(0))
     moves = legal & ~((legal << 1) & ~lows)
-    base = _MOVES + (p - _PLIES) * 2
+    base = _MOVES + p - _PLIES
     count = 0
     while moves:
         bit = moves & -moves
@@ -210,6 +315,11 @@ def _generate(
                     score = 40
                     if suit == trump:
                         score = 50
+                    elif trump < NO_TRUMP:
+                        for other in range(seats):
+                            void = (s[t + other] >> (suit * width)) & full == 0
+                            if not side >> other & 1 and void and s[t + other] & trumps:
+                                score = -20
                 else:
                     for other in range(seats):
                         if (
@@ -221,6 +331,11 @@ def _generate(
                 score -= popcount(own)
             else:
                 score = -2 * rank - popcount(own)
+                for other in range(seats):
+                    if not side >> other & 1:
+                        cards = (s[t + other] >> (suit * width)) & full
+                        if cards and not cards & ((int64(1) << rank) - 1):
+                            score += 100  # he must go over
         else:
             takes = beats(bit, winning, led, trumps)
             if is_most:
@@ -234,10 +349,15 @@ def _generate(
                     score = -rank
                     if suit == trump:
                         score -= 10
+            elif takes and (rest or with_us):
+                score = 30 + rank if not rest or _must_beat(s, t, bit, led, rest) else -rank
             elif takes:
                 score = rank
             else:
                 score = 30 + rank
+                if not bit & led:
+                    own = (hand >> (suit * width)) & full
+                    score += popcount((own & -own) - 1)
         if card == first:
             score = 1000
         key = score << 6 | card
@@ -330,26 +450,26 @@ def _search(
             first = -1
             if place == 0:
                 nodes += 1
-                low, high = _bounds(s, t, left, seats, width, trump, counted, is_most)
                 need = s[t + _NEED]
+                low = int64(0)
+                high = int64(left)
+                one = s[t + 1] | s[t + 3] | (s[t + _LENGTHS] & 0xFF) << 52
+                two = s[t + 2] | s[t + 3] | (s[t + _LENGTHS] >> 8) << 52
+                tag = rules | s[t + _LEADER]
+                e = _slot(one, two, tag) & (table.shape[0] - 1)
+                if table[e] == one and table[e + 1] == two and table[e + 2] >> 16 == tag:
+                    found = table[e + 2]
+                    low = found & 15
+                    high = (found >> 4) & 15
+                    first = ((found >> 8) & 63) - 1
+                elif left:
+                    low, high = _bounds(s, t, left, seats, width, trump, counted, is_most)
+                s[p + _LOW] = low
+                s[p + _HIGH] = high
                 if low >= need or low == high:
                     value = low
                 elif high < need:
                     value = high
-                else:
-                    one = s[t + 1] | s[t + 3] | (s[t + _LENGTHS] & 0xFF) << 52
-                    two = s[t + 2] | s[t + 3] | (s[t + _LENGTHS] >> 8) << 52
-                    tag = rules | s[t + _LEADER]
-                    e = _slot(one, two, tag)
-                    if table[e] == one and table[e + 1] == two and table[e + 2] >> 16 == tag:
-                        found = table[e + 2]
-                        low = max(low, found & 15)
-                        high = min(high, (found >> 4) & 15)
-                        first = ((found >> 8) & 63) - 1
-                        if low >= need:
-                            value = low
-                        elif high < need:
-                            value = high
             if value < 0:
                 seat = (s[t + _LEADER] + place) % seats
                 _generate(s, t, p, place, seat, seats, width, trump, must, counted, is_most, first)
@@ -364,7 +484,7 @@ def _search(
             is_done = i == s[p + _COUNT] or ((best >= need) if is_max else (best < need))
             if not is_done:
                 s[p + _NEXT] = i + 1
-                card = s[_MOVES + (p - _PLIES) * 2 + i] & 63
+                card = s[_MOVES + p - _PLIES + i] & 63
                 _put_card(s, p, place, seat, card, width, trump)
                 place += 1
                 if place == seats:
@@ -381,12 +501,9 @@ def _search(
                 one = s[t + 1] | s[t + 3] | (s[t + _LENGTHS] & 0xFF) << 52
                 two = s[t + 2] | s[t + 3] | (s[t + _LENGTHS] >> 8) << 52
                 tag = rules | s[t + _LEADER]
-                e = _slot(one, two, tag)
-                low = int64(0)
-                high = int64(15)
-                if table[e] == one and table[e + 1] == two and table[e + 2] >> 16 == tag:
-                    low = table[e + 2] & 15
-                    high = (table[e + 2] >> 4) & 15
+                e = _slot(one, two, tag) & (table.shape[0] - 1)
+                low = s[p + _LOW]
+                high = s[p + _HIGH]
                 if value >= need:
                     low = max(low, value)
                 else:
@@ -418,7 +535,7 @@ def _slot(one: int, two: int, tag: int) -> int:
     x = (one ^ (one >> 31)) & 0x7FFFFFFF
     y = (two ^ (two >> 30) ^ (tag << 7)) & 0x7FFFFFFF
     mixed = (x * 0x2545F491) ^ (y * 0x1B873593)
-    return ((mixed ^ (mixed >> 27)) >> 13 & ((1 << TABLE_BITS) - 1)) * _ENTRY
+    return ((mixed ^ (mixed >> 27)) >> 13) * _ENTRY
 
 
 @njit_called
