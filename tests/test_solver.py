@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,16 @@ DEAL = DATA["deals"][0]["deal"]
 MEMORY = solver.Memory()
 
 
-def brute_force(hands, trump, side, leader, trick, fewest, must_trump, width):
+def brute_force(
+    hands: list[int],
+    trump: str,
+    side: int,
+    leader: int,
+    trick: list[int],
+    fewest: bool,
+    must_trump: bool,
+    width: int,
+) -> int:
     """Plain minimax with the rules of `tricks`, memory of whole positions only."""
     suit = (1 << width) - 1
     strain = solver.STRAINS.index(trump)
@@ -28,7 +38,7 @@ def brute_force(hands, trump, side, leader, trick, fewest, must_trump, width):
     seats = len(hands)
 
     @cache
-    def value(hands, leader, trick):
+    def value(hands: tuple[int, ...], leader: int, trick: tuple[int, ...]) -> int:
         if len(trick) == seats:
             led = suit << trick[0] // width * width
             winner, best = leader, 1 << trick[0]
@@ -54,7 +64,14 @@ def brute_force(hands, trump, side, leader, trick, fewest, must_trump, width):
     return value(tuple(hands), leader, tuple(trick))
 
 
-def ending(rng, seats, size, width, on_table=0, must_trump=True):
+def ending(
+    rng: np.random.Generator,
+    seats: int,
+    size: int,
+    width: int,
+    on_table: int = 0,
+    must_trump: bool = True,
+) -> tuple[list[int], str, int, int, list[int]]:
     """A random position: `(hands, trump, side, leader, trick)`."""
     # Few suits and gaps in the ranks both occur.
     pack = rng.permutation(4 * width)
@@ -79,7 +96,7 @@ def ending(rng, seats, size, width, on_table=0, must_trump=True):
     return hands, trump, side, leader, trick
 
 
-def test_known_answers():
+def test_known_answers() -> None:
     assert sum(len(deal["cases"]) for deal in DATA["deals"]) == 1800
     for deal in DATA["deals"]:
         hands = solver._hands(deal["deal"])
@@ -90,7 +107,7 @@ def test_known_answers():
             assert found == tricks, (deal["deal"], trump, declarer, leader, misere)
 
 
-def test_declarer_tricks():
+def test_declarer_tricks() -> None:
     for trump, declarer, leader, misere, tricks in DATA["deals"][0]["cases"]:
         assert solver.declarer_tricks(DEAL, trump, declarer, leader, bool(misere)) == tricks
 
@@ -100,7 +117,9 @@ def test_declarer_tricks():
 @pytest.mark.parametrize(
     ("seats", "width", "largest"), [(2, 8, 5), (3, 8, 5), (4, 8, 4), (4, 13, 4)]
 )
-def test_endings_equal_brute_force(seats, width, largest, fewest, must_trump):
+def test_endings_equal_brute_force(
+    seats: int, width: int, largest: int, fewest: bool, must_trump: bool
+) -> None:
     rng = np.random.default_rng([seats, width, fewest, must_trump])
     for case in range(60):
         size = int(rng.integers(1, largest + 1)) if case else largest
@@ -108,7 +127,8 @@ def test_endings_equal_brute_force(seats, width, largest, fewest, must_trump):
         position = ending(rng, seats, size, width, on_table, must_trump)
         hands, trump, side, leader, trick = position
         expected = brute_force(*position, fewest, must_trump, width)
-        options = {"fewest": fewest, "must_trump": must_trump, "width": width, "memory": MEMORY}
+        options: dict[str, Any] = {"fewest": fewest, "must_trump": must_trump}
+        options |= {"width": width, "memory": MEMORY}
         where = (position, options)
         assert solver.solve(hands, trump, side, leader, trick=trick, **options) == expected, where
         for n in range(size + 2):
@@ -127,7 +147,7 @@ def test_endings_equal_brute_force(seats, width, largest, fewest, must_trump):
 
 
 @pytest.mark.parametrize("fewest", [False, True])
-def test_renaming_suits_and_turning_seats(fewest):
+def test_renaming_suits_and_turning_seats(fewest: bool) -> None:
     rng = np.random.default_rng(5)
     for _ in range(40):
         hands, trump, side, leader, _ = ending(rng, 3, 7, 8)
@@ -143,7 +163,7 @@ def test_renaming_suits_and_turning_seats(fewest):
         assert found == value
 
 
-def test_values_of_a_full_deal():
+def test_values_of_a_full_deal() -> None:
     hands = solver._hands(DEAL)
     for trump in solver.STRAINS:
         for leader in range(3):
@@ -153,7 +173,7 @@ def test_values_of_a_full_deal():
             assert best == solver.declarer_tricks(DEAL, trump, 0, leader)
 
 
-def test_batch_and_table():
+def test_batch_and_table() -> None:
     table = solver.deal_table(DEAL)
     assert table.shape == (5, 3, 3)
     for trump, declarer, leader, misere, tricks in DATA["deals"][0]["cases"]:
@@ -166,11 +186,11 @@ def test_batch_and_table():
     assert memory.nodes > 0
 
 
-def test_the_pack_is_prefas():
+def test_the_pack_is_prefas() -> None:
     assert solver.PACK == PACK
 
 
-def test_bad_input():
+def test_bad_input() -> None:
     with pytest.raises(ValueError, match="hand of seat 0 has 9 cards"):
         solver.declarer_tricks(DEAL.replace("AQ87", "AQ8"), "S", 0, 0)
     with pytest.raises(ValueError, match="trump must be one of S, C, D, H, NT, not 'X'"):

@@ -166,7 +166,7 @@ def solve_many(
     search.values(
         memory.table,
         memory.scratch,
-        cast("Ints", table),
+        table,
         lead,
         trump,
         side,
@@ -255,7 +255,7 @@ def _call(
     must_trump: bool,
     width: int,
     memory: Memory | None,
-) -> tuple[Any, ...]:
+) -> Any:
     """Check a position; return the arguments of the compiled functions."""
     seats = len(hands)
     if not 2 <= seats <= search.MAX_SEATS:

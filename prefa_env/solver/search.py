@@ -10,6 +10,9 @@ seats. One side's tricks are *counted*; the seats of `maximisers` want many of t
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from .._jit import njit, njit_called
 from ..bits import popcount
 from ..tricks import beats, playable
@@ -33,6 +36,13 @@ _BELOW = _MOVES + 16 * (MAX_SEATS * MAX_WIDTH + 1)
 _SUIT_OF = _BELOW + 64
 NODES = _SUIT_OF + 64
 SCRATCH_WORDS = NODES + 1
+
+
+@njit
+def _turn(leader: int, place: int, seats: int) -> int:
+    """The seat that plays after `place` others, without a division."""
+    seat = leader + place
+    return seat - seats if seat >= seats else seat
 
 
 @njit
@@ -110,43 +120,6 @@ def _quick_tricks(
 
 
 @njit
-def _lost_tricks(
-    s: Ints, t: int, seats: int, width: int, trump: int, counted: int
-) -> tuple[int, bool]:
-    """Tricks the other side takes at once whatever suit is led, and whether beside the trumps.
-
-    Some hand of theirs must hold the top of each suit that the leader can lead, and nobody be able
-    to trump it; without trump that hand then cashes what it can.
-    """
-    leader = s[t + _LEADER]
-    full = (int64(1) << width) - 1
-    ours = counted if counted >> leader & 1 else ~counted
-    least = int64(99)
-    is_added = trump < NO_TRUMP
-    for suit in range(4):
-        shift = suit * width
-        if (s[t + leader] >> shift) & full == 0:
-            continue
-        if suit == trump:
-            is_added = False
-        holder = -1
-        for seat in range(seats):
-            cards = (s[t + seat] >> shift) & full
-            if ours >> seat & 1 == 0 and cards >> (width - 1):
-                holder = seat
-            if cards == 0 and trump < NO_TRUMP and (s[t + seat] >> (trump * width)) & full:
-                return 0, False
-        if holder < 0:
-            return 0, False
-        if trump < NO_TRUMP:
-            least = 1
-        else:
-            cashed, _ = _quick_tricks(s, t, holder, seats, width, trump)
-            least = min(least, cashed)
-    return least, is_added
-
-
-@njit
 def _rounds_ducked(mine: int, theirs: int, width: int) -> int:
     """How many leads of theirs in a suit I can surely stay below; 99 if all.
 
@@ -220,16 +193,10 @@ def _bounds(
     if is_most:
         leader = s[t + _LEADER]
         beside, drawn = _quick_tricks(s, t, leader, seats, width, trump)
-        lost = int64(0)
-        is_added = False
-        if beside == 0 and drawn == 0:
-            lost, is_added = _lost_tricks(s, t, seats, width, trump, counted)
         if counted >> leader & 1:
             ours = max(ours + beside, drawn)
-            theirs = theirs + lost if is_added else max(theirs, lost)
         else:
             theirs = max(theirs + beside, drawn)
-            ours = ours + lost if is_added else max(ours, lost)
     return ours, left - theirs
 
 
@@ -290,7 +257,7 @@ def _generate(
         with_us = (side >> s[p - _PLY + _WINNER]) & 1 != 0
     rest = 0
     for i in range(place + 1, seats):
-        other = (s[t + _LEADER] + i) % seats
+        other = _turn(s[t + _LEADER], i, seats)
         if not side >> other & 1:
             rest = rest << 3 | (other + 1)
     legal = playable(hand, led, trumps if must else int64(0))
@@ -328,7 +295,7 @@ def _generate(
                             and (s[t + other] >> (suit * width)) & top
                         ):
                             score += 20
-                score -= popcount(own)
+                score += 2 * popcount(own) if trump >= NO_TRUMP else -popcount(own)
             else:
                 score = -2 * rank - popcount(own)
                 for other in range(seats):
@@ -471,12 +438,12 @@ def _search(
                 elif high < need:
                     value = high
             if value < 0:
-                seat = (s[t + _LEADER] + place) % seats
+                seat = _turn(s[t + _LEADER], place, seats)
                 _generate(s, t, p, place, seat, seats, width, trump, must, counted, is_most, first)
                 s[p + _BEST] = -1 if maximisers >> seat & 1 else 99
                 s[p + _BEST_MOVE] = -1
         if value < 0:
-            seat = (s[t + _LEADER] + place) % seats
+            seat = _turn(s[t + _LEADER], place, seats)
             best = s[p + _BEST]
             is_max = maximisers >> seat & 1 != 0
             need = s[t + _NEED]
@@ -522,7 +489,7 @@ def _search(
             t -= _TRICK
             left += 1
             value += counted >> s[p + _WINNER] & 1
-        seat = (s[t + _LEADER] + place) % seats
+        seat = _turn(s[t + _LEADER], place, seats)
         if (value > s[p + _BEST]) if maximisers >> seat & 1 else (value < s[p + _BEST]):
             s[p + _BEST] = value
             s[p + _BEST_MOVE] = s[p + _CARD]
@@ -601,10 +568,9 @@ def value(
     left = _set_up(s, hands, trick, place, leader, seats, width, trump)
     low = int64(0)
     high = int64(left)
-    guess = high // 2
     if place == 0 and left:
         low, high = _bounds(s, 0, left, seats, width, trump, counted, is_most)
-        guess = (low + high + 1) // 2
+    guess = low + ((high - low) * popcount(counted) + seats - 1) // seats
     while low < high:
         need = min(max(guess, low + 1), high)
         found = _search(table, s, place, left, need, seats, width, trump, must, counted, is_most)
@@ -718,7 +684,7 @@ def card_values(
 def values(
     table: Ints,
     s: Ints,
-    hands: Ints,
+    hands: npt.NDArray[np.int64],
     leaders: Ints,
     trumps: Ints,
     counted: Ints,
