@@ -94,7 +94,7 @@ def at_least(
 ) -> bool:
     """Whether `solve` of the same position is `tricks` or more; faster than the number itself."""
     call = _call(hands, trump, side, leader, trick, fewest, must_trump, width, memory)
-    return bool(search.is_at_least(*call, _integer("tricks", tricks)))
+    return bool(search.is_at_least(*(*call, _integer("tricks", tricks))))
 
 
 def card_values(
@@ -112,7 +112,7 @@ def card_values(
     """`solve` after each card that the seat to play may play: card number to tricks of `side`."""
     call = _call(hands, trump, side, leader, trick, fewest, must_trump, width, memory)
     out = cast("Ints", np.empty(4 * width, np.int64))
-    search.card_values(*call, out)
+    search.card_values(*(*call, out))
     return {card: int(tricks) for card, tricks in enumerate(out) if tricks >= 0}
 
 
