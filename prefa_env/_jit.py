@@ -57,14 +57,15 @@ def announce_compilation() -> None:
     _announced = True
 
 
-def _compile(function: F, *, is_cached: bool) -> F:
+def _compile(function: F, *, is_cached: bool, is_inlined: bool = True) -> F:
     before = numba.config.CACHE_DIR
     folder = _cache_folder(_package_folder(function.__module__))
     numba.config.CACHE_DIR = str(folder)  # read while decorating, so it can be put back
     try:
         # Inlining is forced: a call hands over arrays with atomic reference counts, and in a batch
         # that took as long as the rules.
-        options = {"cache": is_cached, "error_model": "numpy", "nogil": True, "forceinline": True}
+        options = {"cache": is_cached, "error_model": "numpy", "nogil": True}
+        options["forceinline"] = is_inlined
         return cast(F, numba.njit(**options)(function))
     finally:
         numba.config.CACHE_DIR = before
@@ -77,6 +78,11 @@ def njit(function: F) -> F:
     same results.
     """
     return _compile(function, is_cached=True)
+
+
+def njit_called(function: F) -> F:
+    """As `njit`, but callers call it: for long functions, where one call costs nothing."""
+    return _compile(function, is_cached=True, is_inlined=False)
 
 
 def specialise(game: Any, *functions: Callable[..., Any]) -> SimpleNamespace:
