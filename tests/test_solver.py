@@ -12,7 +12,6 @@ import pytest
 
 from prefa_env import solver
 from prefa_env.cards import cards_of
-from prefa_env.prefa.rules import PACK
 from prefa_env.tricks import beats, playable
 from prefa_env.words import int64
 
@@ -184,10 +183,6 @@ def test_batch_and_table() -> None:
     many = solver.solve_many(hands, 4, 1, 2, fewest=True, memory=memory)
     assert many.tolist() == [solver.solve(h, "NT", 1, 2, fewest=True) for h in hands]
     assert memory.nodes > 0
-
-
-def test_the_pack_is_prefas() -> None:
-    assert solver.PACK == PACK
 
 
 def test_bad_input() -> None:

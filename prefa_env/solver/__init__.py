@@ -1,7 +1,6 @@
 """Open-card solver: the exact result of trick play when all cards are seen.
 
-    >>> declarer_tricks("0:AQ87.AQT.9.A7 JT.J9.AKQT7.9 K.K7.J8.KQJT8 9.8..", "S", 0, 1)
-    7
+`declarer_tricks("0:AQ87.AQT.9.A7 JT.J9.AKQT7.9 K.K7.J8.KQJT8 9.8..", "S", 0, 1)` is 7.
 
 Any position of 2 to 4 seats: `solve`, `at_least`, `card_values`, `solve_many`. Hands are int64 bit
 sets of cards `suit * width + rank`; a side is a set of seats as bits (`0b101`: seats 0 and 2).
@@ -17,14 +16,13 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from ..cards import SUITS, Pack
+from ..cards import SUITS
+from ..prefa.rules import PACK
 from ..tricks import playable
 from ..words import Ints
 from . import search
 
 STRAINS = (*SUITS, "NT")
-PACK = Pack(ranks="789TJQKA", seats=3, hand_size=10)
-"""The pack of `declarer_tricks` and `deal_table`: Prefa's."""
 
 
 @dataclass(frozen=True)
