@@ -49,9 +49,6 @@ _HIDDEN_HANDS = STATE.word("hand_next")
 _HIDDEN_TALON = STATE.word("hidden_talon")
 _HIDDEN_DISCARDS = STATE.word("hidden_discards")
 
-NUM_WORDS = OBSERVATION.size // 8
-NUM_STATE_WORDS = STATE.size // 8
-
 
 _SEAT_HOT = ints([[0] + [1 << 8 * ((seat - me) % 3) for seat in range(3)] for me in range(3)])
 _SEATS_HOT = ints(

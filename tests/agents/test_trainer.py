@@ -150,7 +150,6 @@ def test_the_actor_never_sees_hidden_cards_but_the_critic_does() -> None:
         env.step(env.random_actions(key))
     before, seen = env.states.copy(), env.observations.copy()
     rng = np.random.default_rng(0)
-    changed = 0
     for table in np.flatnonzero(env.seats >= 0):
         for _ in range(50):
             decks = rng.permuted(np.tile(np.arange(32, dtype=np.int8), (2, 1)), axis=1)
