@@ -44,6 +44,8 @@ class EvaluateConfig:
     """File for the deals as they were played, one JSON object a line."""
     batch_size: int = 512
     """Deals played at once; results do not depend on it."""
+    workers: int = 1
+    """Processes that play; results do not depend on it."""
     rules: Rules = field(default_factory=Rules)
     """The rule variant."""
 
@@ -56,7 +58,11 @@ class EvaluateConfig:
             for spec in specs:
                 if specs.count(spec) > 1:
                     raise ValueError(f"{name}: {spec!r} stands there twice")
-        for name, low, high in (("deals", 2, 10**9), ("batch_size", 1, 10**6)):
+        for name, low, high in (
+            ("deals", 2, 10**9),
+            ("batch_size", 1, 10**6),
+            ("workers", 1, 1024),
+        ):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
         for name in ("json", "records"):
@@ -151,6 +157,7 @@ def _play(config: EvaluateConfig, agents: dict[str, Agent]) -> list[Comparison]:
                     seeds,
                     config.deals,
                     config.batch_size,
+                    config.workers,
                     on_played,
                 )
             )

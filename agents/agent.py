@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,3 +31,36 @@ class Agent(Protocol):
         Returns:
             int64 [B], legal actions.
         """
+
+
+class OpenAgent:
+    """An agent that is shown the tables, hidden cards and all: a yardstick, not a player."""
+
+    name: str
+
+    def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
+        """Raise TypeError: an observation is not enough."""
+        raise TypeError(f"{self.name!r} sees all cards: it plays only where it is shown the tables")
+
+    def act_open(
+        self,
+        tables: npt.NDArray[Any],
+        observations: Observations,
+        action_masks: Masks,
+        keys: Keys,
+    ) -> Actions:
+        """Choose an action a row: as `Agent.act`, with the game's records [B], to be left alone."""
+        raise NotImplementedError
+
+
+def ask(
+    agent: Agent,
+    tables: npt.NDArray[Any],
+    observations: Observations,
+    action_masks: Masks,
+    keys: Keys,
+) -> Actions:
+    """The actions of any agent; only one that is open gets the tables."""
+    if isinstance(agent, OpenAgent):
+        return agent.act_open(tables, observations, action_masks, keys)
+    return agent.act(observations, action_masks, keys)

@@ -7,8 +7,11 @@ Nothing in a result depends on how many deals are played at once: decks and deal
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,7 +24,7 @@ from prefa_env.game import Game, GameRules
 from prefa_env.streams import derive_key, draw_deck
 
 from . import behaviour
-from .agent import Actions, Agent, Keys
+from .agent import Actions, Agent, Keys, ask
 from .statistics import estimate
 
 CANDIDATE, FIELD = 0, 1
@@ -121,8 +124,9 @@ def play(
     seeds: SeedSet,
     deals: int,
     batch_size: int = 512,
+    workers: int = 1,
 ) -> Iterator[Played]:
-    """Play the first deals of a set in every seating, some at a time.
+    """Play the first deals of a set in every seating, some at a time, in order.
 
     Agents are asked only where two or more actions are legal, each once a step with all its rows.
     An illegal action is counted and replaced by the lowest legal one.
@@ -135,16 +139,65 @@ def play(
         seeds: the deals.
         deals: how many.
         batch_size: deals played at once, each at R tables.
+        workers: processes; agents are copied to each.
 
     Raises:
         TypeError: an agent returned something else than an integer a row.
     """
+    if workers > 1:
+        batch_size = min(batch_size, -(-deals // (_LOTS_A_WORKER * workers)))
+    lots = [(first, min(batch_size, deals - first)) for first in range(0, deals, batch_size)]
+    job = _Job(game, rules, agents, seatings, seeds)
+    if workers == 1:
+        yield from (job.play(*lot) for lot in lots)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork may copy a lock that is held
+    with ProcessPoolExecutor(workers, context, _start_worker, (job,)) as pool:
+        try:
+            yield from pool.map(_play_in_worker, *zip(*lots, strict=True))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_LOTS_A_WORKER = 16
+"""Lots of deals that a worker gets one after the other, so that all end at about the same time."""
+
+
+@dataclass
+class _Job:
+    """What a process needs to play deals."""
+
+    game: Game
+    rules: GameRules
+    agents: Sequence[Agent]
+    seatings: npt.NDArray[np.int64]
+    seeds: SeedSet
     env: VectorEnv | None = None
-    for first in range(0, deals, batch_size):
-        count = min(batch_size, deals - first)
-        if env is None or env.num_envs != count * len(seatings):
-            env = VectorEnv(game, count * len(seatings), rules, auto_reset=False)
-        yield _play_batch(env, agents, seatings, seeds, first, count)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A module goes to another process by its name.
+        return {**vars(self), "game": self.game.__name__, "env": None}  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, game=import_module(state["game"]))
+
+    def play(self, first: int, count: int) -> Played:
+        num_tables = count * len(self.seatings)
+        if self.env is None or self.env.num_envs != num_tables:
+            self.env = VectorEnv(self.game, num_tables, self.rules, auto_reset=False)
+        return _play_batch(self.env, self.agents, self.seatings, self.seeds, first, count)
+
+
+_jobs: list[_Job] = []
+"""In a worker: what it was started for."""
+
+
+def _start_worker(job: _Job) -> None:
+    _jobs.append(job)
+
+
+def _play_in_worker(first: int, count: int) -> Played:
+    return _jobs[0].play(first, count)
 
 
 def _play_batch(
@@ -176,8 +229,12 @@ def _play_batch(
             if asked.size == 0:
                 continue
             _derive_agent_keys(seeds.key, numbers, env.seats, len(all_actions), asked, keys)
-            chosen = agent.act(
-                env.observations[asked], env.action_masks[asked], keys[: asked.size].copy()
+            chosen = ask(
+                agent,
+                env.tables[asked],
+                env.observations[asked],
+                env.action_masks[asked],
+                keys[: asked.size].copy(),
             )
             checked = _check(agent, chosen, asked.size)
             _accept(env.legal_actions, env.seats, asked, checked, actions, illegal)
@@ -288,6 +345,7 @@ def compare(
     seeds: SeedSet,
     deals: int,
     batch_size: int = 512,
+    workers: int = 1,
     on_played: Callable[[Played], None] | None = None,
 ) -> Comparison:
     """Measure a candidate against copies of a field agent on duplicate deals.
@@ -300,6 +358,7 @@ def compare(
         seeds: the deals.
         deals: how many, at least 2; each is played once a seat.
         batch_size: deals played at once.
+        workers: processes.
         on_played: called with each lot of finished deals, in order.
     """
     seatings = rotations(game.NUM_SEATS)
@@ -308,7 +367,9 @@ def compare(
     illegal = np.zeros(seatings.shape, np.int64)
     nonzero = 0
     counts: dict[str, behaviour.Counts] = {"candidate": {}, "field": {}}
-    for played in play(game, rules, [candidate, field], seatings, seeds, deals, batch_size):
+    for played in play(
+        game, rules, [candidate, field], seatings, seeds, deals, batch_size, workers
+    ):
         won.append(played.settled_thirds[:, is_candidate])
         illegal += played.illegal.sum(axis=0)
         nonzero += count_nonzero(played)

@@ -10,24 +10,46 @@ from prefa_env.prefa import NAME as PREFA
 from prefa_env.prefa import Action, Rules
 
 from .agent import Agent
+from .composite import combine
 from .simple import FirstLegal, PassAlways, Uniform
 
 
-def _make_heuristic(rules: Rules) -> Agent:
+def _make_heuristic(rules: Rules, argument: str) -> Agent:
     from .heuristic import Heuristic
 
     return Heuristic(rules)
 
 
-_MAKERS: dict[str, Callable[[Rules], Agent]] = {
-    "uniform": lambda rules: Uniform(),
-    "first-legal": lambda rules: FirstLegal(),
-    "pass-always": lambda rules: PassAlways(Action.PASS),
-    "heuristic": _make_heuristic,
-}
-"""Makers of the agents of Prefa."""
+def _make_pimc(rules: Rules, argument: str) -> Agent:
+    from .search.pimc import MOST_WORLDS, Pimc
 
-AGENT_NAMES = tuple(_MAKERS)
+    if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= MOST_WORLDS:
+        raise ValueError(f"pimc needs how many worlds, 1 to {MOST_WORLDS}, such as 'pimc:20'")
+    return Pimc(int(argument), rules)
+
+
+def _make_open(rules: Rules, argument: str) -> Agent:
+    from .search.open import Open
+
+    return Open(rules)
+
+
+_MAKERS: dict[str, Callable[[Rules, str], Agent]] = {
+    "uniform": lambda rules, argument: Uniform(),
+    "first-legal": lambda rules, argument: FirstLegal(),
+    "pass-always": lambda rules, argument: PassAlways(Action.PASS),
+    "heuristic": _make_heuristic,
+    "heuristic-v1": _make_heuristic,
+    "pimc": _make_pimc,
+    "open": _make_open,
+}
+"""Makers of the agents of Prefa, from rules and what stands after the colon."""
+
+_WITH_ARGUMENT = {"pimc": "N"}
+
+AGENT_NAMES = tuple(
+    f"{name}:{_WITH_ARGUMENT[name]}" if name in _WITH_ARGUMENT else name for name in _MAKERS
+)
 
 
 def is_checkpoint(spec: str) -> bool:
@@ -41,14 +63,20 @@ def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agen
     """The agent that a spec names.
 
     Args:
-        spec: one of `AGENT_NAMES`, or the folder of a checkpoint or run.
+        spec: one of `AGENT_NAMES`, with a number for N; the folder of a checkpoint or run; or two
+            of these joined by a plus: who bids and defends, then who plays the cards.
         game: name of the game it shall play.
         rules: the variant; default rules if None.
 
     Raises:
         ValueError: no such agent, or none of that name for the game.
     """
-    if spec not in _MAKERS and is_checkpoint(spec):
+    if "+" in spec and not Path(spec).is_dir():
+        bidder, _, card_player = spec.partition("+")
+        return combine(make_agent(bidder, game, rules), make_agent(card_player, game, rules))
+    name, colon, argument = spec.partition(":")
+    is_name = name in _MAKERS and bool(colon) == (name in _WITH_ARGUMENT)
+    if not is_name and name not in _MAKERS and is_checkpoint(spec):
         from .policy import load_agent
 
         return load_agent(spec, game, rules)
@@ -57,8 +85,8 @@ def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agen
         raise ValueError(
             f"no agent {spec!r} for the game {game!r}: {known} and checkpoints play {PREFA!r}"
         )
-    if spec not in _MAKERS:
+    if not is_name:
         raise ValueError(
             f"no such agent: {spec!r} (known: {known}, or the folder of a checkpoint or run)"
         )
-    return _MAKERS[spec](rules if rules is not None else Rules())
+    return _MAKERS[name](rules if rules is not None else Rules(), argument)

@@ -18,7 +18,7 @@ from .words import int64
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
-_30, _27, _31, _32 = (np.uint64(n) for n in (30, 27, 31, 32))
+_11, _30, _27, _31, _32 = (np.uint64(n) for n in (11, 30, 27, 31, 32))
 
 
 @njit
@@ -40,6 +40,12 @@ def derive_key(key: np.uint64, number: int) -> np.uint64:
 def below(word: np.uint64, n: int) -> int:
     """A number of 0..n-1 from the upper 32 bits of a random word."""
     return int64(((word >> _32) * np.uint64(n)) >> _32)
+
+
+@njit
+def to_unit(word: np.uint64) -> float:
+    """A number of [0, 1) from the upper 53 bits of a random word."""
+    return int64(word >> _11) * 2.0**-53
 
 
 @njit

@@ -37,6 +37,12 @@ def ints(values: npt.ArrayLike) -> Ints:
     return cast("Ints", np.array(values, np.int64).ravel())
 
 
+@njit
+def zeros(size: int) -> Ints:
+    """A row of zeros, in compiled code."""
+    return np.zeros(size, np.int64)  # type: ignore[return-value]
+
+
 _BYTES = ints((np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.uint8).view("<i8"))
 """For each byte, its eight bits as the eight bytes of a little-endian 64-bit word."""
 

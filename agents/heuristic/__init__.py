@@ -28,12 +28,12 @@ class Heuristic:
             style: another temper, for experiments.
         """
         self.style = style if style is not None else Style()
-        self._tables = make_tables(rules if rules is not None else Rules(), self.style)
+        self.tables = make_tables(rules if rules is not None else Rules(), self.style)
 
     def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
         """See `Agent.act`."""
         views = decode(observations, action_masks)
         actions = np.zeros(len(views), np.int64)
-        bid_and_defend(self._tables, self.style, views, actions)
+        bid_and_defend(self.tables, self.style, views, actions)
         play_cards(views, actions)
         return actions

@@ -16,7 +16,7 @@ from .hand import ALONE, BID, BOTH, DECLARE, DEFEND, INVITE, NUM_BINS, ONLY, Flo
 from .view import View
 
 _AUCTION, _DISCARD, _CONTRACT = int(Phase.AUCTION), int(Phase.DISCARD), int(Phase.CONTRACT)
-_DEFENCE, _INVITE = int(Phase.DEFENCE), int(Phase.INVITE)
+_INVITE, _PLAY = int(Phase.INVITE), int(Phase.PLAY)
 _PASS, _WRITE, _FIRST_BID = int(Action.PASS), int(Action.WRITE), int(Action.BID)
 _SAY_PLAY, _SAY_ALONE, _SAY_INVITE = int(Action.PLAY), int(Action.ALONE), int(Action.INVITE)
 _NT = 4
@@ -40,7 +40,13 @@ def _bin(tricks: float) -> int:
 
 
 @njit
-def _best_contract(t: Tables, hand: int, lowest: int) -> tuple[float, int]:
+def worth_of(t: Tables, hand: int, rung: int) -> float:
+    """Kapikia of a contract, for ten final cards."""
+    return float(t.declare[rung, _bin(_tricks(t.points, DECLARE, hand, rung % 5))])
+
+
+@njit
+def best_contract(t: Tables, hand: int, lowest: int) -> tuple[float, int]:
     """Kapikia and rung of the best contract from rung `lowest` on, for ten final cards."""
     best, best_rung = -1e9, lowest
     for strain in range(5):
@@ -64,7 +70,7 @@ def _choose_discard(t: Tables, v: View, lowest: int) -> int:
         while second != 0:
             other = second & -second
             second ^= other
-            worth, _ = _best_contract(t, twelve & ~(card | other), lowest)
+            worth, _ = best_contract(t, twelve & ~(card | other), lowest)
             if worth > best:
                 best, best_card = worth, card
     return nth_bit(best_card, 0)
@@ -72,14 +78,14 @@ def _choose_discard(t: Tables, v: View, lowest: int) -> int:
 
 @njit
 def _choose_contract(t: Tables, v: View, lowest: int) -> int:
-    best, rung = _best_contract(t, v.hand, lowest)
+    best, rung = best_contract(t, v.hand, lowest)
     if v.is_written != 0 and best < t.decline:
         return _WRITE
     return _FIRST_BID + rung
 
 
 @njit
-def _worth_before(t: Tables, s: Style, v: View, rung: int) -> float:
+def worth_before(t: Tables, s: Style, v: View, rung: int) -> float:
     """Kapikia expected of taking the talon at a rung; -1 stands for a *write*."""
     best = -1e9
     for strain in range(5):
@@ -92,18 +98,18 @@ def _worth_before(t: Tables, s: Style, v: View, rung: int) -> float:
 @njit
 def _choose_call(t: Tables, s: Style, v: View) -> int:
     if v.rung < 0:
-        worth = _worth_before(t, s, v, 0)
+        worth = worth_before(t, s, v, 0)
         if v.owner >= 0:
             return _FIRST_BID if worth > s.pass_open else _PASS
         is_last = v.said_next & v.said_after & 1 != 0  # both have passed
         passing = s.pass_last if is_last else s.pass_open
         if v.legal >> _WRITE & 1 != 0 and worth < s.write_below:
-            return _WRITE if _worth_before(t, s, v, -1) > passing else _PASS
+            return _WRITE if worth_before(t, s, v, -1) > passing else _PASS
         return _FIRST_BID if worth > passing else _PASS
     rung = v.rung if v.legal >> (_FIRST_BID + v.rung) & 1 != 0 else v.rung + 1  # hold if allowed
     if rung >= NUM_RUNGS or v.legal >> (_FIRST_BID + rung) & 1 == 0:
         return _PASS
-    return _FIRST_BID + rung if _worth_before(t, s, v, rung) > s.pass_bid else _PASS
+    return _FIRST_BID + rung if worth_before(t, s, v, rung) > s.pass_bid else _PASS
 
 
 @njit
@@ -130,18 +136,20 @@ def _choose_defence(t: Tables, s: Style, v: View) -> int:
 
 
 @njit
+def choose(t: Tables, s: Style, v: View) -> int:
+    """The action where no card is to be played: auction, discards, contract, defence."""
+    if v.phase == _AUCTION:
+        return _choose_call(t, s, v)
+    if v.phase == _DISCARD:
+        return _choose_discard(t, v, max(v.rung, 0))
+    if v.phase == _CONTRACT:
+        return _choose_contract(t, v, max(v.rung, 0))
+    return _choose_defence(t, s, v)
+
+
+@njit
 def bid_and_defend(t: Tables, s: Style, views: npt.NDArray[Any], actions: Actions) -> None:
     """Write the actions of the rows in which no card is to be played."""
     for i in range(views.shape[0]):
-        v = views[i]
-        if v.legal == 0:
-            continue
-        lowest = max(v.rung, 0)
-        if v.phase == _AUCTION:
-            actions[i] = _choose_call(t, s, v)
-        elif v.phase == _DISCARD:
-            actions[i] = _choose_discard(t, v, lowest)
-        elif v.phase == _CONTRACT:
-            actions[i] = _choose_contract(t, v, lowest)
-        elif v.phase in (_DEFENCE, _INVITE):
-            actions[i] = _choose_defence(t, s, v)
+        if views[i].legal != 0 and views[i].phase < _PLAY:
+            actions[i] = choose(t, s, views[i])

@@ -70,7 +70,7 @@ def _bits_8(word: int) -> int:
 
 
 @njit
-def _bits_32(words: Words, start: int) -> int:
+def bits_32(words: Words, start: int) -> int:
     """32 bytes of 0 or 1 as bits."""
     return (
         _bits_8(words[start])
@@ -81,7 +81,7 @@ def _bits_32(words: Words, start: int) -> int:
 
 
 @njit
-def _hot(row: npt.NDArray[np.int8], start: int, size: int) -> int:
+def hot(row: npt.NDArray[np.int8], start: int, size: int) -> int:
     """Index of the 1 among `size` bytes; -1 if there is none."""
     for i in range(size):
         if row[start + i] != 0:
@@ -90,7 +90,7 @@ def _hot(row: npt.NDArray[np.int8], start: int, size: int) -> int:
 
 
 @njit
-def _suits(row: npt.NDArray[np.int8], start: int) -> int:
+def suits(row: npt.NDArray[np.int8], start: int) -> int:
     """Four bytes, one a suit, as a set of cards."""
     cards = int64(0)
     for suit in range(4):
@@ -100,29 +100,26 @@ def _suits(row: npt.NDArray[np.int8], start: int) -> int:
 
 
 @njit
-def _decode(v: View, words: Words, row: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> None:
-    legal = int64(0)
-    for action in range(mask.shape[0]):
-        legal |= int64(mask[action]) << action
-    v.legal = legal
-    v.phase = _hot(row, _PHASE, _NUM_PHASES)
-    v.hand = _bits_32(words, _HAND)
-    v.discards = _bits_32(words, _DISCARDS)
-    v.unseen = _bits_32(words, _UNSEEN)
+def read_view(v: View, words: Words, row: npt.NDArray[np.int8]) -> None:
+    """Fill a view, all but its legal actions, from an observation: its words, its bytes."""
+    v.phase = hot(row, _PHASE, _NUM_PHASES)
+    v.hand = bits_32(words, _HAND)
+    v.discards = bits_32(words, _DISCARDS)
+    v.unseen = bits_32(words, _UNSEEN)
     for seat in range(3):
-        v.trick[seat] = _bits_32(words, _TRICK + 4 * seat)
-        v.voids[seat] = _suits(row, _VOIDS + 4 * seat)
+        v.trick[seat] = bits_32(words, _TRICK + 4 * seat)
+        v.voids[seat] = suits(row, _VOIDS + 4 * seat)
     v.is_misere = int64(row[_IS_MISERE])
-    strain = _hot(row, _STRAIN, 5)
-    v.rung = 5 * _hot(row, _LEVEL, 5) + strain if strain >= 0 else -1
+    strain = hot(row, _STRAIN, 5)
+    v.rung = 5 * hot(row, _LEVEL, 5) + strain if strain >= 0 else -1
     v.trump = int64(SUIT) << 8 * strain & ALL_CARDS if strain >= 0 else int64(0)
-    v.owner = _hot(row, _OWNER, 3)
+    v.owner = hot(row, _OWNER, 3)
     v.playing = int64(row[_PLAYING] | row[_PLAYING + 1] << 1 | row[_PLAYING + 2] << 2)
     v.is_written = int64(row[_IS_WRITTEN])
-    v.said_next = _bits_32(words, _SAID_NEXT)
-    v.said_after = _bits_32(words, _SAID_AFTER)
-    v.led = _suits(row, _LED)
-    v.winning = _hot(row, _WINNING, 3)
+    v.said_next = bits_32(words, _SAID_NEXT)
+    v.said_after = bits_32(words, _SAID_AFTER)
+    v.led = suits(row, _LED)
+    v.winning = hot(row, _WINNING, 3)
     v.in_trick = int64(row[_IN_TRICK])
 
 
@@ -131,7 +128,11 @@ def _decode_all(
     views: npt.NDArray[Any], words: Words, rows: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
 ) -> None:
     for i in range(views.shape[0]):
-        _decode(views[i], words[i], rows[i], masks[i])
+        legal = int64(0)
+        for action in range(masks.shape[1]):
+            legal |= int64(masks[i, action]) << action
+        views[i].legal = legal
+        read_view(views[i], words[i], rows[i])
 
 
 def decode(observations: Observations, action_masks: Masks) -> npt.NDArray[Any]:
@@ -143,6 +144,6 @@ def decode(observations: Observations, action_masks: Masks) -> npt.NDArray[Any]:
             f"observations must be int8 [B, {OBSERVATION.size}] with as many masks, "
             f"not {rows.shape} and {masks.shape}"
         )
-    views = np.empty(len(rows), DTYPE)
+    views = np.zeros(len(rows), DTYPE)
     _decode_all(views, rows.view(np.int64), rows, masks)
     return views

@@ -206,8 +206,15 @@ def _take_talon(s: State) -> None:
     s.seat = s.owner
     s.is_written = 1 if s.bid < 0 else 0
     s.hands[s.owner] |= s.talon
-    if s.options & _ACES_BONUS != 0 and s.hands[s.owner] & _FOUR_ACES == _FOUR_ACES:
-        s.has_aces = 1
+    note_aces(s)
+
+
+@njit
+def note_aces(s: State) -> None:
+    """Set `has_aces` from the declarer's twelve cards, where aces count at all."""
+    if s.options & _ACES_BONUS != 0:
+        twelve = s.hands[s.owner] | s.played[s.owner] | s.discards
+        s.has_aces = 1 if twelve & _FOUR_ACES == _FOUR_ACES else 0
 
 
 @njit
@@ -254,7 +261,7 @@ def _defend(s: State, action: int) -> None:
     if seat == right:
         s.seat = left_of(s.owner)
     elif s.playing == 0:
-        _pay(s)
+        pay(s)
     elif s.playing == int64(1) << right | int64(1) << left_of(s.owner):
         s.defence = _BOTH
         _start_contract(s, _ALL_SEATS)
@@ -337,15 +344,15 @@ def _play_card(s: State, card: int) -> None:
     s.winner = -1 if is_end else winner
     s.seat = winner if is_end else _next_in(seat, s.playing)
     if is_end and s.hands[winner] == 0:
-        _pay(s)
+        pay(s)
 
 
 # -- the end --------------------------------------------------------------------------------------
 
 
 @njit
-def _pay(s: State) -> None:
-    """S1-S3, and the misère of A5."""
+def pay(s: State) -> None:
+    """End the deal with the tricks taken so far: S1-S3, and the misère of A5."""
     if s.owner < 0:
         fewest = min(s.tricks[0], s.tricks[1], s.tricks[2])
         for seat in range(3):
@@ -478,8 +485,7 @@ def redeal_hidden(
         s.discards = rest
         twelve = s.hands[s.owner] | s.played[s.owner] | s.discards
         s.talon, position = _take(twelve, talon_deck, 0, 2)
-        if s.options & _ACES_BONUS != 0:
-            s.has_aces = 1 if twelve & _FOUR_ACES == _FOUR_ACES else 0
+        note_aces(s)
     return True
 
 

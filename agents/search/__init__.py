@@ -1,0 +1,1 @@
+"""Search players: sampled worlds and the open-card solver."""

@@ -1,0 +1,113 @@
+"""Perfect-information Monte Carlo: each action valued over the same sampled worlds, cards open.
+
+Ginsberg, "GIB: Imperfect information in a computationally challenging game" (2001); for Skat, Buro
+et al., "Improving state evaluation, inference, and search in trick-based card games" (2009).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from prefa_env.prefa.rules import NUM_CARDS, Phase, Rules
+from prefa_env.prefa.state import DTYPE, State
+from prefa_env.solver import Memory
+
+from ..agent import Actions, Keys, Masks, Observations
+from ..heuristic import Heuristic
+from ..heuristic.view import DTYPE as VIEW_DTYPE
+from ..heuristic.view import View, decode
+from .recall import recall_tables
+from .sampling import Sampler, Weigh
+from .screening import MOST, screen
+from .valuation import value_actions, value_cards
+
+BIDDING_WORLDS = 64
+"""Worlds for a decision before the first card, at least."""
+
+
+MOST_WORLDS = 100_000
+"""A bound for memory's sake; more than a few hundred gain nothing."""
+
+
+class Pimc:
+    """Searches every decision; what search cannot tell apart is left to the rule player."""
+
+    def __init__(
+        self,
+        worlds: int,
+        rules: Rules | None = None,
+        *,
+        weigh: Weigh | None = None,
+        by_tricks: bool = False,
+        caution: float = 1.0,
+    ) -> None:
+        """Work out the tables of the model.
+
+        Args:
+            worlds: sampled for each card; before the first card at least `BIDDING_WORLDS`.
+            rules: the variant; default rules if None.
+            weigh: says how likely worlds are (see `sampling.Weigh`); if None the model does, by
+                what it would have bid, kept and answered itself.
+            by_tricks: play the cards for tricks instead of money.
+            caution: standard errors that another action's advantage over the model's must exceed
+                before the first card.
+        """
+        self.name = f"pimc:{worlds}"
+        self._worlds = worlds
+        self._rules = rules if rules is not None else Rules()
+        self._model = Heuristic(self._rules)
+        self._sampler = Sampler(self._model.tables, self._model.style, weigh)
+        self._by_tricks = by_tricks
+        self._caution = caution
+        self._memory = Memory()
+        self._tables = np.zeros(3, DTYPE)
+        self._view = np.zeros(1, VIEW_DTYPE)
+
+    def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
+        """See `Agent.act`."""
+        actions = self._model.act(observations, action_masks, keys)
+        seen = recall_tables(observations, self._rules.flags)
+        views = decode(observations, action_masks)
+        for i in np.flatnonzero(np.count_nonzero(action_masks, axis=1) > 1):
+            choose = self._card if seen[i].phase == Phase.PLAY else self._word
+            actions[i] = choose(seen[i], views[i], keys[i], int(actions[i]))
+        return actions
+
+    def _card(self, seen: State, view: View, key: np.uint64, favourite: int) -> int:
+        worlds, counts = self._sampler.draw(seen, key, self._worlds)
+        sums = np.full(NUM_CARDS, np.iinfo(np.int64).min // 2)
+        sums[np.flatnonzero([view.legal >> c & 1 for c in range(NUM_CARDS)])] = 0
+        value_cards(
+            self._memory.table, self._memory.scratch, seen, worlds, counts, self._by_tricks,
+            self._tables, sums,
+        )  # fmt: skip
+        best = int(sums.argmax())
+        return favourite if sums[favourite] == sums[best] else best
+
+    def _word(self, seen: State, view: View, key: np.uint64, favourite: int) -> int:
+        actions = np.empty(MOST, np.int64)
+        actions = actions[: screen(self._model.tables, self._model.style, view, actions)]
+        if len(actions) < 2:
+            return favourite
+        size = max(self._worlds, BIDDING_WORLDS)
+        worlds, counts = self._sampler.draw(seen, key, size)
+        payments = np.empty((len(actions), len(worlds)))
+        value_actions(
+            self._memory.table, self._memory.scratch, self._model.tables, self._model.style,
+            seen, worlds, actions, self._tables, self._view[0], payments,
+        )  # fmt: skip
+        return self._best(actions, payments, counts / size, favourite)
+
+    def _best(
+        self,
+        actions: npt.NDArray[np.int64],
+        payments: npt.NDArray[np.float64],
+        shares: npt.NDArray[np.float64],
+        favourite: int,
+    ) -> int:
+        base = np.flatnonzero(actions == favourite)
+        gains = payments - payments[base[0] if base.size else 0]
+        means = gains @ shares
+        errors = np.sqrt((gains - means[:, None]) ** 2 @ shares / len(shares))
+        return int(actions[(means - self._caution * errors).argmax()])

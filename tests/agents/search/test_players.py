@@ -1,0 +1,146 @@
+"""Search players: legal, the same whatever the batch or the processes, and strong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from agents.agent import ask
+from agents.arena import SeedSet, compare, play, rotations
+from agents.search.open import Open
+from agents.search.pimc import Pimc
+from agents.search.valuation import add_cards
+from prefa_env import prefa, solver
+from prefa_env.prefa import Rules
+from prefa_env.prefa.rules import NUM_CARDS, Phase
+from prefa_env.prefa.state import DTYPE
+from tests.agents.search.positions import positions
+from tests.helpers import RULES, members, observation_of
+from tests.test_payment import exact
+
+SPECS = ("pimc:2", "heuristic+pimc:3", "pimc:1+heuristic", "open", "heuristic+open")
+SEEDS = SeedSet("search")
+
+
+def rows(tables: list[Any]) -> tuple[Any, ...]:
+    observations = np.stack([observation_of(table, int(table.seat)) for table in tables])
+    masks = np.zeros((len(tables), prefa.NUM_ACTIONS), np.int8)
+    for mask, table in zip(masks, tables, strict=True):
+        mask[members(prefa.legal_actions(table))] = 1
+    keys = np.arange(len(tables), dtype=np.uint64)
+    return np.array([table.copy() for table in tables], DTYPE), observations, masks, keys
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_legal_everywhere_and_alone_as_in_company(spec: str) -> None:
+    for name in ("default", "site", "misere"):
+        rules = RULES[name]
+        tables = [table.copy() for table, _ in positions(f"{spec} {name}", 2, rules)][::5]
+        player = make_agent(spec, rules=rules)
+        tables_, observations, masks, keys = rows(tables)
+        before = tables_.tobytes()
+        actions = ask(player, tables_, observations, masks, keys)
+        assert (masks[np.arange(len(tables)), actions] == 1).all()
+        assert tables_.tobytes() == before
+        order = np.random.default_rng(0).permutation(len(tables))[:6]
+        other = make_agent(spec, rules=rules)
+        for i in order:
+            one = slice(i, i + 1)
+            again = ask(other, tables_[one], observations[one], masks[one], keys[one])
+            assert again[0] == actions[i]
+
+
+@pytest.mark.parametrize("spec", ["pimc:2", "heuristic+open"])
+def test_number_of_processes_changes_nothing(spec: str) -> None:
+    agents = [make_agent(spec), make_agent("heuristic")]
+    lots = {
+        workers: list(
+            play(prefa, Rules(), agents, rotations(3), SEEDS, 5, batch_size=2, workers=workers)
+        )
+        for workers in (1, 2)
+    }
+    assert [lot.first for lot in lots[2]] == sorted(lot.first for lot in lots[2])
+    for name in ("settled_thirds", "actions"):
+        one, two = (
+            [row.tolist() for lot in lots[workers] for row in getattr(lot, name)]
+            for workers in (1, 2)
+        )
+        longest = [[[a for a in r if a != -1] for r in row] for row in one]
+        assert longest == [[[a for a in r if a != -1] for r in row] for row in two]
+
+
+def test_cards_are_worth_what_minimax_says() -> None:
+    """Every card of a declarer, in money, in the one world there is."""
+    memory = solver.Memory()
+    checked = 0
+    for table, _ in positions("cards", 80):
+        left = 10 - int(sum(table.tricks))
+        if table.phase != Phase.PLAY or left > 4 or table.seat != table.owner:
+            continue
+        tables = np.zeros(3, DTYPE)
+        tables[2] = table
+        sums = np.full(NUM_CARDS, -(10**6))
+        legal = members(prefa.legal_actions(table))
+        sums[legal] = 0
+        add_cards(memory.table, memory.scratch, tables, False, 2, sums)
+        for card in range(NUM_CARDS):
+            if card in legal:
+                after: Any = table.copy()
+                prefa.step(after, card)
+                assert sums[card] == 2 * exact(after, int(table.owner))
+                checked += 1
+            else:
+                assert sums[card] == -(10**6)
+    assert checked > 100
+
+
+def test_stronger_than_the_rule_player() -> None:
+    heuristic = make_agent("heuristic")
+    for spec, deals in (("heuristic+pimc:5", 120), ("heuristic+open", 80), ("open", 20)):
+        result = compare(prefa, Rules(), make_agent(spec), heuristic, SEEDS, deals, workers=2)
+        assert result.mean > 0.5, (spec, result)
+        assert result.illegal == result.nonzero == 0
+
+
+def test_own_weights_are_asked() -> None:
+    calls = []
+
+    def weigh(seen: Any, tables: Any) -> Any:
+        calls.append(len(tables))
+        return np.ones(len(tables))
+
+    tables = [t.copy() for t, _ in positions("weigh", 3, Rules()) if t.phase == Phase.PLAY]
+    _, observations, masks, keys = rows(tables)
+    Pimc(4, weigh=weigh).act(observations, masks, keys)
+    assert len(calls) == int((masks.sum(axis=1) > 1).sum()) and set(calls) == {32}
+
+
+def test_solving_to_tricks_is_another_player() -> None:
+    tables = [t.copy() for t, _ in positions("tricks", 20, Rules()) if t.phase == Phase.PLAY]
+    _, observations, masks, keys = rows(tables)
+    money = Pimc(8).act(observations, masks, keys)
+    tricks = Pimc(8, by_tricks=True).act(observations, masks, keys)
+    assert (money != tricks).any() and (money == tricks).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    "spec", ["pimc", "pimc:", "pimc:0", "pimc:x", "pimc:1e9", "pimc:-3", "pimc:²"]
+)
+def test_bad_numbers_of_worlds(spec: str) -> None:
+    with pytest.raises(ValueError, match="pimc"):
+        make_agent(spec)
+
+
+@pytest.mark.parametrize("spec", ["open:3", "heuristic:1", "+", "heuristic+", "+pimc:3", "a+b"])
+def test_bad_specs(spec: str) -> None:
+    with pytest.raises(ValueError, match="no such agent"):
+        make_agent(spec)
+
+
+def test_names_make_the_same_player_again() -> None:
+    for spec in SPECS:
+        assert make_agent(spec).name == spec
+    assert Open().name == "open"
