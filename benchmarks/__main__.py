@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 
-from . import aec, startup, vector
+from . import aec, solver, startup, vector
 from .table import print_table, yardstick
 
 
@@ -24,6 +24,8 @@ def main() -> None:
     loop = yardstick(min(2.0, arguments.seconds))
     rows = vector.run(arguments.seconds) + aec.run(arguments.seconds)
     print_table(rows, loop)
+    solver.print_table(solver.run(), loop)
+    solver.print_growth(solver.growth())
     if not arguments.no_startup:
         startup.print_table(startup.run())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +198,24 @@ def test_endings_equal_brute_force(
                 n, hands, trump, side, leader, trick=trick, memory=MEMORY, **options
             )
             assert answer == (expected >= n), (n, where)
+
+
+def test_one_memory_for_all_rules() -> None:
+    """What was found under other rules, for another side or another leader is not believed."""
+    rng = np.random.default_rng(3)
+    for seats, width in [(3, 8), (4, 13)]:
+        hands, *_ = ending(rng, seats, 4 if IS_COMPILED else 2, width)
+        memory = solver.Memory()
+        for trump, side, leader, fewest, must_trump in product(
+            solver.STRAINS, range(1 << seats), range(seats), [False, True], [True, False]
+        ):
+            options: dict[str, Any] = {"fewest": fewest, "must_trump": must_trump, "width": width}
+            found = solver.card_values(hands, trump, side, leader, memory=memory, **options)
+            strain = solver.STRAINS.index(trump)
+            expected = brute_force_values(
+                hands, strain, side, leader, [], fewest, must_trump, width
+            )
+            assert found == expected, (hands, trump, side, leader, options)
 
 
 # -- invariants, beyond the reach of brute force --------------------------------------------------
@@ -443,6 +461,8 @@ def test_bad_input() -> None:
         solver.solve([1, 1 << 32], "S", 1, 0)
     with pytest.raises(ValueError, match="outside the 32 cards"):
         solver.solve([1, 1 << 70], "S", 1, 0)
+    with pytest.raises(ValueError, match="outside the 32 cards"):
+        solver.solve([1 << 70, 2], "S", 1, 0, trick=[0])
     with pytest.raises(ValueError, match="side must be"):
         solver.solve([1, 2], "S", 4, 0)
     with pytest.raises(ValueError, match="at most 1 cards"):
@@ -459,3 +479,8 @@ def test_bad_input() -> None:
         solver.solve_many([[1, 2]], [5], 1, 0)
     with pytest.raises(ValueError, match="position 1: hands of"):
         solver.solve_many([[1, 2], [1, 6]], 0, 1, 0)
+    with pytest.raises(ValueError, match="position 1: seat 1 holds a card of another hand"):
+        solver.solve_many([[1, 2], [3, 3]], 0, 1, 0)
+    for bad in (-1, 1 << 32):
+        with pytest.raises(ValueError, match="position 0: the hand of seat 1 has bits outside"):
+            solver.solve_many([[1, bad], [1, 2]], 0, 1, 0)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..words import Ints
 from . import search
-from .positions import STRAINS, check_hands, check_integer, check_width, position_arguments
+from .positions import STRAINS, check_integer, check_many_hands, check_width, position_arguments
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def solve_many(
                 f"{name} must be 0 to {limit - 1}, not {np.atleast_1d(column[wrong])[0]}"
             )
         columns.append(np.ascontiguousarray(np.broadcast_to(column, (size,)), np.int64))
-    check_hands(table, width)
+    check_many_hands(table, width)
     memory = memory or Memory()
     out = np.empty(size, np.int64)
     trump, side, lead, few = (cast("Ints", column) for column in columns)

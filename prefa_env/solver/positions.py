@@ -40,22 +40,35 @@ def check_width(width: int) -> None:
         raise ValueError(f"width must be 1 to {search.MAX_WIDTH} cards a suit, not {width}")
 
 
-def check_hands(hands: npt.NDArray[np.int64], width: int) -> None:
-    """Raise ValueError unless each row has disjoint hands of one size; `hands` [B, n]."""
-    if ((hands < 0) | (hands >> 4 * width != 0)).any():
-        raise ValueError(f"a hand has bits outside the {4 * width} cards of the pack")
-    seen = np.zeros(len(hands), np.int64)
-    for seat in range(hands.shape[1]):
-        twice = np.flatnonzero(seen & hands[:, seat])
-        if twice.size:
-            raise ValueError(f"position {twice[0]}: seat {seat} holds a card of another hand")
-        seen |= hands[:, seat]
+def check_hands(hands: Sequence[int], width: int, where: str = "") -> None:
+    """Raise ValueError, beginning with `where`, unless hands are disjoint and of one size."""
+    _check_range(hands, width, where)
+    seen = 0
+    for seat, hand in enumerate(hands):
+        if seen & hand:
+            raise ValueError(f"{where}seat {seat} holds a card of another hand")
+        seen |= hand
+    sizes = [hand.bit_count() for hand in hands]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"{where}hands of {sizes} cards, not of one size")
+
+
+def _check_range(hands: Sequence[int], width: int, where: str = "") -> None:
+    for seat, hand in enumerate(hands):
+        if not 0 <= hand < 1 << 4 * width:
+            raise ValueError(
+                f"{where}the hand of seat {seat} has bits outside the {4 * width} cards of the pack"
+            )
+
+
+def check_many_hands(hands: npt.NDArray[np.int64], width: int) -> None:
+    """`check_hands` for int64 [B, n]: ValueError for the first row that is wrong."""
     sizes = np.bitwise_count(hands)
-    uneven = np.flatnonzero((sizes != sizes[:, :1]).any(axis=1))
-    if uneven.size:
-        raise ValueError(
-            f"position {uneven[0]}: hands of {sizes[uneven[0]].tolist()} cards, not of one size"
-        )
+    together = np.bitwise_count(np.bitwise_or.reduce(hands, axis=1))
+    is_wrong = ((hands >> 4 * width != 0) | (sizes != sizes[:, :1])).any(axis=1)
+    is_wrong |= together != sizes.sum(axis=1)
+    for row in np.flatnonzero(is_wrong):
+        check_hands(hands[row].tolist(), width, f"position {row}: ")
 
 
 def position_arguments(
@@ -84,26 +97,39 @@ def position_arguments(
     leader = check_seat("leader", leader, seats)
     if len(trick) >= seats:
         raise ValueError(f"at most {seats - 1} cards can be on the table, not {len(trick)}")
-    before = [check_integer(f"hand of seat {seat}", hand) for seat, hand in enumerate(hands)]
-    suit = (1 << width) - 1
-    trumps = suit << STRAINS.index(trump) * width if trump != "NT" and must_trump else 0
+    hands = [check_integer(f"hand of seat {seat}", hand) for seat, hand in enumerate(hands)]
+    _check_range(hands, width)
+    strain = STRAINS.index(trump)
+    trumps = _suit(strain, width) if trump != "NT" and must_trump else 0
+    check_hands(_before_trick(hands, trick, leader, trumps, width), width)
+    table = np.zeros(search.MAX_SEATS, np.int64)
+    table[:seats] = hands
+    cards = np.zeros(search.MAX_SEATS, np.int64)
+    cards[: len(trick)] = trick
+    rules = (seats, width, strain, int(must_trump), int(side), not fewest)
+    return (table, cards, len(trick), leader, *rules)
+
+
+def _suit(suit: int, width: int) -> int:
+    """All cards of a suit."""
+    return ((1 << width) - 1) << suit * width
+
+
+def _before_trick(
+    hands: Sequence[int], trick: Sequence[int], leader: int, trumps: int, width: int
+) -> list[int]:
+    """The hands with the cards on the table put back. Raises ValueError unless all were legal."""
+    before = list(hands)
     led = 0
-    for i, given in enumerate(trick):
-        card, seat = check_integer("a card of the trick", given), (leader + i) % seats
+    for place, given in enumerate(trick):
+        card = check_integer("a card of the trick", given)
+        seat = (leader + place) % len(hands)
         if not 0 <= card < 4 * width:
             raise ValueError(f"the trick has card {card}, not one of 0 to {4 * width - 1}")
         if any(hand >> card & 1 for hand in before):
             raise ValueError(f"card {card} is on the table and in a hand")
         before[seat] |= 1 << card
-        if not playable(np.int64(before[seat]), np.int64(led), np.int64(trumps)) >> card & 1:  # type: ignore[arg-type]
+        if not playable(before[seat], led, trumps) >> card & 1:
             raise ValueError(f"seat {seat} had no right to play card {card}")
-        led = led or suit << card // width * width
-    if any(hand >> 63 for hand in before):
-        raise ValueError(f"a hand has bits outside the {4 * width} cards of the pack")
-    check_hands(np.array([before], np.int64), width)
-    table = np.zeros(search.MAX_SEATS, np.int64)
-    table[:seats] = hands
-    cards = np.zeros(search.MAX_SEATS, np.int64)
-    cards[: len(trick)] = trick
-    rules = (seats, width, STRAINS.index(trump), int(must_trump), int(side), not fewest)
-    return (table, cards, len(trick), leader, *rules)
+        led = led or _suit(card // width, width)
+    return before
