@@ -29,6 +29,7 @@ DEAL = DATA["deals"][0]["deal"]
 MEMORY = solver.Memory()
 Position = tuple[list[int], str, int, int, list[int]]
 
+compiled = pytest.mark.skipif(not IS_COMPILED, reason="interpreted, whole deals take too long")
 AIMS = pytest.mark.parametrize("fewest", [False, True], ids=["most", "fewest"])
 DUTIES = pytest.mark.parametrize("must_trump", [True, False], ids=["must_trump", "may_trump"])
 WIDTHS = pytest.mark.parametrize(
@@ -135,6 +136,7 @@ def best_of(position: Position, values: Sequence[int], fewest: bool) -> int:
     return max(values) if (side >> seat & 1) != fewest else min(values)
 
 
+@compiled
 def test_known_answers() -> None:
     assert sum(len(deal["cases"]) for deal in DATA["deals"]) == 1800
     for deal in DATA["deals"]:
@@ -146,6 +148,7 @@ def test_known_answers() -> None:
             assert found == tricks, (deal["deal"], trump, declarer, leader, misere)
 
 
+@compiled
 def test_declarer_tricks() -> None:
     for trump, declarer, leader, misere, tricks in DATA["deals"][0]["cases"]:
         assert solver.declarer_tricks(DEAL, trump, declarer, leader, bool(misere)) == tricks
@@ -350,6 +353,7 @@ def test_principal_line(seats: int, width: int) -> None:
         assert not any(left)
 
 
+@compiled
 def test_line_of_a_deal() -> None:
     hands = solver.deal_hands(DEAL)
     line = solver.principal_line(hands, "S", 1, 1, memory=MEMORY)
@@ -370,6 +374,7 @@ def test_line_of_a_deal() -> None:
 # -- whole deals ----------------------------------------------------------------------------------
 
 
+@compiled
 def test_values_of_a_full_deal() -> None:
     hands = solver.deal_hands(DEAL)
     for trump in solver.STRAINS:
@@ -380,6 +385,7 @@ def test_values_of_a_full_deal() -> None:
             assert best == solver.declarer_tricks(DEAL, trump, 0, leader)
 
 
+@compiled
 def test_batch_and_table() -> None:
     table = solver.deal_table(DEAL)
     assert table.shape == (5, 3, 3)
@@ -393,6 +399,7 @@ def test_batch_and_table() -> None:
     assert memory.nodes > 0
 
 
+@compiled
 def test_table_as_text() -> None:
     head, *rows = solver.table_text(DEAL).splitlines()
     assert head.split() == ["declarer", "leader", *solver.STRAINS, "misère"]
@@ -404,6 +411,7 @@ def test_table_as_text() -> None:
     ]
 
 
+@compiled
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     main([DEAL])
     assert capsys.readouterr().out == solver.table_text(DEAL) + "\n"
