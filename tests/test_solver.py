@@ -19,9 +19,10 @@ from prefa_env import solver
 from prefa_env._jit import IS_COMPILED
 from prefa_env.cards import cards_of
 from prefa_env.prefa.rules import PACK
+from prefa_env.solver import search
 from prefa_env.solver.__main__ import main
 from prefa_env.tricks import beats, playable
-from prefa_env.words import int64
+from prefa_env.words import int64, ints
 from tests.brute_force import brute_force_values
 
 DATA = json.loads((Path(__file__).parent / "data" / "dd_cases.json").read_text())
@@ -219,6 +220,18 @@ def test_one_memory_for_all_rules() -> None:
                 hands, strain, side, leader, [], fewest, must_trump, width
             )
             assert found == expected, (hands, trump, side, leader, options)
+
+
+@TABLES
+def test_positions_that_meet_in_the_table(seats: int, width: int) -> None:
+    """In a table of a few entries almost all positions share theirs with others."""
+    rng = np.random.default_rng([4, seats])
+    memory = solver.Memory(table=ints([0] * (search.TABLE_WORDS >> 10)))
+    for _ in range(500 if IS_COMPILED else 50):
+        hands, _, _, leader, _ = ending(rng, seats, 3, width)
+        values = brute_force_values(hands, 4, 1, leader, [], False, True, width)
+        found = solver.card_values(hands, "NT", 1, leader, width=width, memory=memory)
+        assert found == values, (hands, leader)
 
 
 # -- invariants, beyond the reach of brute force --------------------------------------------------
