@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 
-from . import aec, startup, vector
+from . import aec, solver, startup, vector
 from .table import print_table, yardstick
 
 
@@ -17,6 +17,9 @@ def main() -> None:
     parser.add_argument(
         "--no-startup", action="store_true", help="leave out the start of processes"
     )
+    parser.add_argument(
+        "--no-solver", action="store_true", help="leave out open cards, which take minutes"
+    )
     arguments = parser.parse_args()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
@@ -24,6 +27,9 @@ def main() -> None:
     loop = yardstick(min(2.0, arguments.seconds))
     rows = vector.run(arguments.seconds) + aec.run(arguments.seconds)
     print_table(rows, loop)
+    if not arguments.no_solver:
+        solver.print_table(solver.run(), loop)
+        solver.print_growth(solver.growth())
     if not arguments.no_startup:
         startup.print_table(startup.run())
 

@@ -1,7 +1,4 @@
-"""Counting and finding the ones of int64 bit sets that are not negative.
-
-Interpreted, numpy may warn of the intended overflow.
-"""
+"""Counting and finding the ones of int64 bit sets that are not negative."""
 
 from __future__ import annotations
 
@@ -11,8 +8,10 @@ import numpy.typing as npt
 from ._jit import njit
 from .words import int64, ints
 
-_LOW_BITS = int64(0x0101010101010101)
-_HIGH_BITS = int64(-0x7F7F7F7F7F7F7F80)
+# Of the lower seven bytes: their lowest bits, their highest bits, and all.
+_LOW_BITS = int64(0x0001010101010101)
+_HIGH_BITS = int64(0x0080808080808080)
+_BYTES = int64(0x00FFFFFFFFFFFFFF)
 
 _SELECT = ints(
     [
@@ -26,9 +25,11 @@ _SELECT = ints(
 @njit
 def popcount(bits: int) -> int:
     """Number of ones of an int64 that is not negative."""
-    x = bits - ((bits >> 1) & 0x5555555555555555)
-    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    return (((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * _LOW_BITS) >> 56
+    count = 0
+    while bits:  # LLVM knows this loop and makes one instruction of it
+        bits &= bits - 1
+        count += 1
+    return count
 
 
 @njit
@@ -36,9 +37,13 @@ def nth_bit(bits: int, n: int) -> int:
     """Position of the n-th set bit, counted from 0, without branches (Vigna 2008, "broadword")."""
     x = bits - ((bits >> 1) & 0x5555555555555555)
     x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    sums = ((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * _LOW_BITS  # byte i: ones in bytes 0..i
-    full = ((n * _LOW_BITS | _HIGH_BITS) - sums) & _HIGH_BITS  # high bit where that is <= n
-    place = popcount((full >> 7) & _LOW_BITS) * 8
+    sums = int64((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F)
+    sums += sums << 8
+    sums += sums << 16
+    sums += sums << 32  # byte i: ones in bytes 0..i
+    # High bits of the bytes with not more than n; the last byte has more, so seven will do.
+    full = ((n * _LOW_BITS | _HIGH_BITS) - (sums & _BYTES)) & _HIGH_BITS
+    place = popcount(full) * 8
     before = (sums << 8 >> place) & 0xFF
     return place + _SELECT[((bits >> place) & 0xFF) * 8 + n - before]
 

@@ -18,6 +18,7 @@ import evaluate
 from agents import AGENT_NAMES
 from agents.cli import Names
 from agents.trainer import TrainConfig
+from prefa_env import solver
 from prefa_env.prefa import Rules, document, floor_kassa, parse_action, payments
 from prefa_env.prefa.rules import (
     OWED_ALONE,
@@ -112,6 +113,14 @@ def test_python_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     code = compile("\n" * block.line + block.code, str(block.page), "exec")
     with np.errstate(over="ignore"):  # interpreted, numpy would warn of what is intended
         exec(code, {"__name__": "__main__"})
+
+
+def test_what_the_solver_prints() -> None:
+    text = (DOCS / "solver.md").read_text("utf-8")
+    deal = re.findall(r'-m prefa_env.solver "(.+)"', text)[0]
+    assert f"```\n{solver.table_text(deal)}\n```" in text
+    line = solver.principal_line(solver.deal_hands(deal), "S", 0b001, 1)
+    assert "\n".join(solver.line_text(line).splitlines()[:4]) + "\n```" in text
 
 
 # -- rule numbers ---------------------------------------------------------------------------------
