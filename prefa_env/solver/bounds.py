@@ -59,94 +59,158 @@ def _rounds_ducked(mine: int, theirs: int) -> int:
 
 
 @njit
-def _won_by_exits(exits: int, ducked: int, led_by: int, on_lead: int) -> int:
-    """Tricks that a lone avoider's opponents cannot but win; see `_lone_avoider`."""
-    won = int64(ducked)
+def _ducked(s: Ints, t: int, left: int, seats: int, width: int, us: int) -> int:
+    """Tricks that our side, on lead, cannot help taking at first: all others can stay below."""
+    full = (int64(1) << width) - 1
+    ducked = int64(left)
+    for suit in range(4):
+        shift = suit * width
+        ours = int64(0)
+        for seat in range(seats):
+            if us >> seat & 1:
+                ours |= (s[t + seat] >> shift) & full
+        for seat in range(seats):
+            if not us >> seat & 1:
+                ducked = min(ducked, _rounds_ducked((s[t + seat] >> shift) & full, ours))
+    return ducked
+
+
+@njit
+def _lone_exits(s: Ints, t: int, alone: int, seats: int, width: int) -> int:
+    """The suits where a lone seat has cards below all of the others'.
+
+    8 bits each: how many such cards, and from bit 4 on how many cards the others have.
+    """
+    full = (int64(1) << width) - 1
+    exits = int64(0)
+    for suit in range(4):
+        shift = suit * width
+        mine = (s[t + alone] >> shift) & full
+        theirs = int64(0)
+        for seat in range(seats):
+            if seat != alone:
+                theirs |= (s[t + seat] >> shift) & full
+        low = mine & ((theirs & -theirs) - 1)
+        if theirs and low:
+            exits = exits << 8 | popcount(theirs) << 4 | popcount(low)
+    return exits
+
+
+@njit
+def _exits_taken(exits: int, ducked: int, others: int, on_lead: int) -> int:
+    """Tricks that the opponents of a lone seat must take, where no side wants any.
+
+    `exits` as from `_lone_exits`; the seat can duck the first `ducked` tricks, or is on lead.
+
+    Whenever it is on lead, or must take a trick and then is, it leads one of its low cards, and
+    the opponents take that; and a low card ducks whatever is led in its suit. So the opponents
+    take just n tricks only if by then each exit is gone: either its low cards, one a trick that
+    they take, or all their cards of the suit. They play `others` cards in a trick that they take,
+    and one less to other suits in one that they lead and do not take; of the latter there are
+    n - ducked, and one more if they are on lead. Tried is n, with no more than n suits of the
+    former kind, each with as many cards as the longest that may be.
+    """
+    taken = int64(ducked)
     while True:
-        budget = won * led_by + (won - ducked + 1 - on_lead) * (led_by - 1)
+        played = taken * others + (taken - ducked + 1 - on_lead) * (others - 1)
         cards = int64(0)
-        spent = int64(0)
+        longest = int64(0)
         rest = exits
         while rest:
-            if rest & 15 <= won:
-                spent = max(spent, rest >> 4 & 15)
+            if rest & 15 <= taken:
+                longest = max(longest, rest >> 4 & 15)
             cards += rest >> 4 & 15
             rest >>= 8
-        if cards - spent * min(won, 4) <= budget:
-            return won
-        won += 1
+        if cards - longest * taken <= played:
+            return taken
+        taken += 1
+
+
+@njit
+def _common_exits(s: Ints, t: int, alone: int, seats: int, width: int) -> int:
+    """How often each of several seats can surely lead below a lone opponent: the least of them.
+
+    In a suit all of them must stay below him: those with higher cards too for as many rounds as
+    they have low cards; those without never go over. Each trick that he takes costs each of them
+    one such lead at most, and he cannot discard before one of them is on lead.
+    """
+    full = (int64(1) << width) - 1
+    leads = int64(0)  # 8 bits a seat
+    for suit in range(4):
+        shift = suit * width
+        his = (s[t + alone] >> shift) & full
+        below = (his & -his) - 1
+        rounds = popcount(his)
+        if his == 0:
+            continue
+        for seat in range(seats):
+            cards = (s[t + seat] >> shift) & full
+            if seat != alone and cards > below:
+                rounds = min(rounds, popcount(cards & below))
+        for seat in range(seats):
+            if seat != alone:
+                low = (s[t + seat] >> shift) & below
+                leads += min(rounds, popcount(low)) << (8 * seat)
+    least = int64(99)
+    for seat in range(seats):
+        if seat != alone:
+            least = min(least, leads >> (8 * seat) & 0xFF)
+    return least
+
+
+@njit
+def _has_exit(s: Ints, t: int, leader: int, seats: int, width: int, us: int) -> bool:
+    """Whether the leader has a card that the others must go over and no partner has to."""
+    full = (int64(1) << width) - 1
+    for suit in range(4):
+        shift = suit * width
+        theirs = int64(0)
+        for seat in range(seats):
+            if not us >> seat & 1:
+                theirs |= (s[t + seat] >> shift) & full
+        below = (theirs & -theirs) - 1
+        found = theirs != 0 and (s[t + leader] >> shift) & below != 0
+        for seat in range(seats):
+            cards = (s[t + seat] >> shift) & full
+            if us >> seat & 1 and cards and cards & below == 0:
+                found = False
+        if found:
+            return True
+    return False
+
+
+@njit
+def _only(side: int, seats: int) -> int:
+    """The seat of a side of one; -1 of others."""
+    for seat in range(seats):
+        if side == 1 << seat:
+            return seat
+    return -1
 
 
 @njit
 def _avoiding_bounds(
-    s: Ints, t: int, left: int, leader: int, seats: int, width: int, us: int
+    s: Ints, t: int, left: int, leader: int, seats: int, width: int, us: int, enough: int
 ) -> tuple[int, int]:
     """Where no side wants tricks: the least that the leader's side and the others take.
 
-    `us` is the leader's side. The others take none as long as they can duck (`_rounds_ducked`).
+    No more is looked for once the leader's side has `enough`, or the others the rest.
     """
-    full = (int64(1) << width) - 1
-    led_by = int64(0)
-    for seat in range(seats):
-        led_by += us >> seat & 1
-    ducked = int64(left)
-    exits = int64(0)  # of one seat against us
-    ours = int64(0)  # of the leader, if he is alone
-    has_exit = False
-    pair = int64(0)  # of each of the others, if we are alone: 8 bits a seat
-    for suit in range(4):
-        shift = suit * width
-        mine = int64(0)
-        theirs = int64(0)
-        for seat in range(seats):
-            cards = (s[t + seat] >> shift) & full
-            if us >> seat & 1:
-                mine |= cards
-            else:
-                theirs |= cards
-        if mine == 0 or theirs == 0:
-            continue
-        my_lowest = mine & -mine
-        their_lowest = theirs & -theirs
-        for seat in range(seats):
-            if not us >> seat & 1:
-                ducked = min(ducked, _rounds_ducked((s[t + seat] >> shift) & full, mine))
-        if seats - led_by == 1:
-            if their_lowest < my_lowest:
-                exits = exits << 8 | popcount(mine) << 4 | popcount(theirs & (my_lowest - 1))
-        elif led_by == 1:
-            common = popcount(mine)
-            for seat in range(seats):
-                cards = (s[t + seat] >> shift) & full
-                if not us >> seat & 1 and cards >= my_lowest:
-                    common = min(common, popcount(cards & (my_lowest - 1)))
-            for seat in range(seats):
-                cards = (s[t + seat] >> shift) & full
-                if not us >> seat & 1:
-                    pair += min(common, popcount(cards & (my_lowest - 1))) << (8 * seat)
-        if led_by == 1:
-            if my_lowest < their_lowest:
-                ours = ours << 8 | popcount(theirs) << 4 | popcount(mine & (their_lowest - 1))
-        else:
-            out = (s[t + leader] >> shift) & (their_lowest - 1) != 0
-            for seat in range(seats):
-                cards = (s[t + seat] >> shift) & full
-                if us >> seat & 1 and cards and (cards & -cards) > their_lowest:
-                    out = False
-            has_exit |= out
-    if ducked < left:
-        if seats - led_by == 1:
-            ducked = _won_by_exits(exits, ducked, led_by, 0)
-        elif led_by == 1:
-            least = int64(99)
-            for seat in range(seats):
-                if not us >> seat & 1:
-                    least = min(least, pair >> (8 * seat) & 0xFF)
-            if least > ducked:
-                ducked += 1
-    if led_by == 1:
-        return ducked, _won_by_exits(ours, 0, seats - 1, 1)
-    return ducked, int64(has_exit)
+    we = _ducked(s, t, left, seats, width, us)
+    if we >= enough:
+        return we, int64(0)
+    if us == 1 << leader:
+        they = _exits_taken(_lone_exits(s, t, leader, seats, width), 0, seats - 1, 1)
+    else:
+        they = int64(_has_exit(s, t, leader, seats, width, us))
+    if they > left - enough or we == left:
+        return we, they
+    alone = _only(~us & ((1 << seats) - 1), seats)
+    if alone >= 0:
+        we = _exits_taken(_lone_exits(s, t, alone, seats, width), we, seats - 1, 0)
+    elif us == 1 << leader and _common_exits(s, t, leader, seats, width) > we:
+        we += 1
+    return we, they
 
 
 @njit
@@ -228,8 +292,19 @@ def _taking_bounds(
     trump: int,
     must: int,
     us: int,
+    enough: int,
 ) -> tuple[int, int]:
-    """Where both sides want tricks: the least that the leader's side and the others take."""
+    """Where both sides want tricks: as `_avoiding_bounds`.
+
+    The leader cashes his winners beside the trumps, or draws trumps first, or crosses to a partner
+    who has followed or thrown what is no winner. No trump falls while he cashes, so the sure
+    trumps of a hand of his side come on top.
+
+    Another seat keeps its winners until it is on lead. The others lead around them at most
+    `around` times: to a winner it plays it, and he who has trumps still follows, for where trumping
+    is a duty he parts with cards of a suit only when it is led. Up to then it gives up losers and
+    trumps; winners only if there are no more of those.
+    """
     full = (int64(1) << width) - 1
     we = int64(0)
     they = int64(0)
@@ -250,6 +325,10 @@ def _taking_bounds(
         trumps = (s[t + leader] >> (trump * width)) & full
         if _top_run(trumps, width) >= longest:
             drawn = popcount(trumps) + all_told
+    cashed = we + safely
+    we = max(cashed, drawn)
+    if we >= enough or they > left - enough:
+        return we, they
     crossed = int64(0)
     later = int64(0)
     for seat in range(seats):
@@ -266,7 +345,7 @@ def _taking_bounds(
             if trump < NO_TRUMP:
                 spare -= lengths >> (16 * seat + 4 * trump) & 15
             later = max(later, min(winners, spare))
-    return max(we + safely + crossed, drawn), they + later
+    return max(we, cashed + crossed), they + later
 
 
 @njit
@@ -282,14 +361,18 @@ def bounds(
     must: int,
     counted: int,
     is_most: bool,
+    need: int,
 ) -> tuple[int, int]:
-    """Least and most of the counted side's tricks, before a lead."""
+    """Least and most of the counted side's tricks, before a lead; no better than `need` asks."""
     is_counted = counted >> leader & 1 != 0
     us = counted if is_counted else ~counted & ((1 << seats) - 1)
+    enough = need if is_counted else left - need + 1
     if is_most:
-        we, they = _taking_bounds(s, t, lengths, left, leader, seats, width, trump, must, us)
+        we, they = _taking_bounds(
+            s, t, lengths, left, leader, seats, width, trump, must, us, enough
+        )
     elif trump >= NO_TRUMP:
-        we, they = _avoiding_bounds(s, t, left, leader, seats, width, us)
+        we, they = _avoiding_bounds(s, t, left, leader, seats, width, us, enough)
     else:
         we, they = _both_sure_trumps(s, t, seats, width, trump, us)
     return (we, left - they) if is_counted else (they, left - we)

@@ -36,14 +36,23 @@ _MOVES = _PLIES + _PLY * (MAX_SEATS * MAX_WIDTH + 1)
 _BELOW = _MOVES + 16 * (MAX_SEATS * MAX_WIDTH + 1)
 _SUIT_OF = _BELOW + 64
 NODES = _SUIT_OF + 64
-SCRATCH_WORDS = NODES + 1
+SCRATCH_WORDS = NODES + 1  # less than `_row` can name
+
+
+@njit
+def _row(start: int) -> int:
+    """Where a row of scratch memory starts, seen to be not negative.
+
+    Elsewhere each access would first look whether its index counts from the end.
+    """
+    return start & 0xFFF
 
 
 @njit
 def _turn(leader: int, place: int, seats: int) -> int:
     """The seat that plays after `place` others, without a division."""
     seat = leader + place
-    return seat - seats if seat >= seats else seat
+    return (seat - seats if seat >= seats else seat) & 3
 
 
 @njit
@@ -62,21 +71,33 @@ def _generate(
     first: int,
 ) -> None:
     """Write the moves of a seat (see `moves`) into the row of its card; start with the first."""
-    base = _MOVES + p - _PLIES
+    base = _MOVES - _PLIES + p
     side = counted if counted >> seat & 1 else ~counted
     if place == 0:
         count = lead_moves(s, t, base, seat, seats, width, trumps, side, is_most, first)
     else:
         rest = int64(0)
         for i in range(place + 1, seats):
-            other = _turn(s[t + _LEADER], i, seats)
-            if not side >> other & 1:
-                rest = rest << 3 | (other + 1)
-        with_us = (side >> s[p - _PLY + _WINNER]) & 1 != 0
+            rest |= int64(1) << _turn(s[t + _LEADER], i, seats)
+        rest &= ~side
+        before = _row(p - _PLY)
+        with_us = (side >> s[before + _WINNER]) & 1 != 0
         led = s[t + _LED]
-        winning = s[p - _PLY + _WINNING]
+        winning = s[before + _WINNING]
         count = follow_moves(
-            s, t, base, seat, width, _SUIT_OF, led, winning, with_us, rest, trumps, must, is_most
+            s,
+            t,
+            base,
+            s[t + seat],
+            width,
+            _SUIT_OF,
+            led,
+            winning,
+            with_us,
+            rest,
+            trumps,
+            must,
+            is_most,
         )
     s[p + _COUNT] = count
     s[p + _NEXT] = 0
@@ -89,7 +110,7 @@ def _next_trick(s: Ints, t: int, p: int, seats: int) -> None:
     lengths = s[t + _LENGTHS]
     seat = s[t + _LEADER]
     for i in range(seats - 1, -1, -1):
-        card = s[p - _PLY * i + _CARD]
+        card = s[_row(p - _PLY * i) + _CARD] & 63
         gone |= int64(1) << card
         lengths -= int64(1) << (16 * seat + 4 * s[_SUIT_OF + card])
         seat = _turn(seat, 1, seats)
@@ -105,7 +126,7 @@ def _next_trick(s: Ints, t: int, p: int, seats: int) -> None:
         b += b & below
         c += c & below
         d += d & below
-    u = t + _TRICK
+    u = _row(t + _TRICK)
     s[u] = a
     s[u + 1] = b
     s[u + 2] = c
@@ -120,14 +141,15 @@ def _put_card(
 ) -> None:
     """Put a card on the table and note who wins the trick so far."""
     s[p + _CARD] = card
-    bit = int64(1) << card
-    takes = True
-    if place:
-        takes = beats(bit, s[p - _PLY + _WINNING], s[t + _LED], trumps)
-    else:
+    s[p + _WINNING] = int64(1) << card
+    s[p + _WINNER] = seat
+    if place == 0:
         s[t + _LED] = ((int64(1) << width) - 1) << (width * s[_SUIT_OF + card])
-    s[p + _WINNING] = bit if takes else s[p - _PLY + _WINNING]
-    s[p + _WINNER] = seat if takes else s[p - _PLY + _WINNER]
+        return
+    before = _row(p - _PLY)
+    if not beats(int64(1) << card, s[before + _WINNING], s[t + _LED], trumps):
+        s[p + _WINNING] = s[before + _WINNING]
+        s[p + _WINNER] = s[before + _WINNER]
 
 
 @njit
@@ -170,6 +192,8 @@ def _search(
     nodes = 0
     is_new = True
     while True:
+        t = _row(t)
+        p = _row(p)
         value = -1
         if is_new:
             first = -1
@@ -180,7 +204,7 @@ def _search(
                 high = int64(left)
                 one, two = _key(s, t)
                 tag = rules | s[t + _LEADER]
-                e = _slot(one, two, tag) & (table.shape[0] - 1)
+                e = _slot(one, two, tag) & (TABLE_WORDS - 1)
                 if table[e] == one and table[e + 1] == two and table[e + 2] >> 16 == tag:
                     found = table[e + 2]
                     low = found & 15
@@ -192,13 +216,14 @@ def _search(
                         t,
                         s[t + _LENGTHS],
                         left,
-                        s[t + _LEADER],
+                        s[t + _LEADER] & 3,
                         seats,
                         width,
                         trump,
                         must,
                         counted,
                         is_most,
+                        need,
                     )
                 s[p + _LOW] = low
                 s[p + _HIGH] = high
@@ -220,7 +245,7 @@ def _search(
             is_done = i == s[p + _COUNT] or ((best >= need) if is_max else (best < need))
             if not is_done:
                 s[p + _NEXT] = i + 1
-                card = s[_MOVES + p - _PLIES + i] & 63
+                card = s[_MOVES - _PLIES + p + (i & 15)] & 63
                 _put_card(s, t, p, place, seat, card, width, trumps)
                 place += 1
                 if place == seats:
@@ -236,7 +261,7 @@ def _search(
             if place == 0:
                 one, two = _key(s, t)
                 tag = rules | s[t + _LEADER]
-                e = _slot(one, two, tag) & (table.shape[0] - 1)
+                e = _slot(one, two, tag) & (TABLE_WORDS - 1)
                 low = s[p + _LOW]
                 high = s[p + _HIGH]
                 if value >= need:
@@ -344,11 +369,7 @@ def value(
     left = _set_up(s, hands, trick, place, leader, seats, width, trump)
     low = int64(0)
     high = int64(left)
-    if place == 0 and left:
-        low, high = bounds(
-            s, 0, s[_LENGTHS], left, leader, seats, width, trump, must, counted, is_most
-        )
-    guess = low + ((high - low) * popcount(counted) + seats - 1) // seats
+    guess = left * popcount(counted) // seats
     while low < high:
         need = min(max(guess, low + 1), high)
         found = _search(table, s, place, left, need, seats, width, trump, must, counted, is_most)
