@@ -14,6 +14,15 @@ NO_TRUMP = 4
 
 
 @njit
+def _cards_of(s: Ints, t: int, side: int, seats: int) -> int:
+    """The cards of all seats of a side together."""
+    cards = int64(0)
+    for seat in range(seats):
+        cards |= s[t + seat] & -(side >> seat & 1)
+    return cards
+
+
+@njit
 def _top_run(cards: int, width: int) -> int:
     """How many of the highest cards of a suit are there, from the top without a gap."""
     holes = ~cards & ((int64(1) << width) - 1)
@@ -62,16 +71,13 @@ def _rounds_ducked(mine: int, theirs: int) -> int:
 def _ducked(s: Ints, t: int, left: int, seats: int, width: int, us: int) -> int:
     """Tricks that our side, on lead, cannot help taking at first: all others can stay below."""
     full = (int64(1) << width) - 1
+    ours = _cards_of(s, t, us, seats)
     ducked = int64(left)
-    for suit in range(4):
-        shift = suit * width
-        ours = int64(0)
-        for seat in range(seats):
-            if us >> seat & 1:
-                ours |= (s[t + seat] >> shift) & full
-        for seat in range(seats):
-            if not us >> seat & 1:
-                ducked = min(ducked, _rounds_ducked((s[t + seat] >> shift) & full, ours))
+    for seat in range(seats):
+        if not us >> seat & 1:
+            for suit in range(4):
+                mine = (s[t + seat] >> (suit * width)) & full
+                ducked = min(ducked, _rounds_ducked(mine, (ours >> (suit * width)) & full))
     return ducked
 
 
@@ -82,14 +88,12 @@ def _lone_exits(s: Ints, t: int, alone: int, seats: int, width: int) -> int:
     8 bits each: how many such cards, and from bit 4 on how many cards the others have.
     """
     full = (int64(1) << width) - 1
+    others = _cards_of(s, t, ~(1 << alone), seats)
     exits = int64(0)
     for suit in range(4):
         shift = suit * width
         mine = (s[t + alone] >> shift) & full
-        theirs = int64(0)
-        for seat in range(seats):
-            if seat != alone:
-                theirs |= (s[t + seat] >> shift) & full
+        theirs = (others >> shift) & full
         low = mine & ((theirs & -theirs) - 1)
         if theirs and low:
             exits = exits << 8 | popcount(theirs) << 4 | popcount(low)
@@ -162,12 +166,10 @@ def _common_exits(s: Ints, t: int, alone: int, seats: int, width: int) -> int:
 def _has_exit(s: Ints, t: int, leader: int, seats: int, width: int, us: int) -> bool:
     """Whether the leader has a card that the others must go over and no partner has to."""
     full = (int64(1) << width) - 1
+    others = _cards_of(s, t, ~us, seats)
     for suit in range(4):
         shift = suit * width
-        theirs = int64(0)
-        for seat in range(seats):
-            if not us >> seat & 1:
-                theirs |= (s[t + seat] >> shift) & full
+        theirs = (others >> shift) & full
         below = (theirs & -theirs) - 1
         found = theirs != 0 and (s[t + leader] >> shift) & below != 0
         for seat in range(seats):
