@@ -1,0 +1,264 @@
+"""The moves of a seat, one of each run of equal cards, the most promising first.
+
+A move stands in the lowest six bits of its word; what is above sorts leads and discards.
+"""
+
+from __future__ import annotations
+
+from .._jit import njit
+from ..bits import popcount
+from ..tricks import playable
+from ..words import Ints, int64
+
+_FIRST = 1000  # score of the move that was best the last time
+
+
+@njit
+def _insert(s: Ints, base: int, count: int, score: int, card: int) -> int:
+    """Put a move among the `count` sorted ones from `base` on; return how many there are now."""
+    key = score << 6 | card
+    i = base + count
+    while i > base and s[i - 1] < key:
+        s[i] = s[i - 1]
+        i -= 1
+    s[i] = key
+    return count + 1
+
+
+@njit
+def _lead_to_win(
+    s: Ints, t: int, seat: int, suit: int, seats: int, width: int, trumps: int, side: int
+) -> tuple[int, int]:
+    """Scores of leading a suit: the highest cards, and lower ones before rank is subtracted."""
+    shift = suit * width
+    full = (int64(1) << width) - 1
+    length = popcount((s[t + seat] >> shift) & full)
+    of_top = int64(40)
+    of_low = int64(0)
+    if trumps >> shift & 1:
+        of_top = int64(50)
+    for other in range(seats):
+        cards = (s[t + other] >> shift) & full
+        if not side >> other & 1:
+            if cards == 0 and s[t + other] & trumps:
+                of_top = int64(-20)  # would be trumped
+        elif other != seat and cards >> (width - 1):
+            of_low += 20  # a partner has the highest card
+    by_length = -length if trumps else 2 * length
+    return of_top + by_length, of_low + by_length
+
+
+@njit
+def _lead_to_lose(
+    s: Ints, t: int, seat: int, suit: int, seats: int, width: int, side: int
+) -> tuple[int, int, int]:
+    """Scores, before rank is subtracted, where no side wants tricks: short suits and low cards.
+
+    Returns the rank mask below which a card makes an opponent go over; scores below and above.
+    """
+    shift = suit * width
+    full = (int64(1) << width) - 1
+    theirs = int64(0)
+    over = int64(0)
+    for other in range(seats):
+        if not side >> other & 1:
+            cards = (s[t + other] >> shift) & full
+            theirs |= cards
+            over = max(over, cards & -cards)
+    score = -8 * popcount((s[t + seat] >> shift) & full)
+    if theirs == 0:
+        return over, score, score - 60
+    bonus = 200
+    for other in range(seats):
+        if side >> other & 1 and other != seat:
+            cards = (s[t + other] >> shift) & full
+            if cards and cards & (over - 1) == 0:
+                bonus = 50  # a partner goes over in turn
+    return over, score + bonus, score
+
+
+@njit
+def lead_moves(
+    s: Ints,
+    t: int,
+    base: int,
+    seat: int,
+    seats: int,
+    width: int,
+    trumps: int,
+    side: int,
+    is_most: bool,
+    first: int,
+) -> int:
+    """Write the leads of a seat from `base` on; return how many there are."""
+    full = (int64(1) << width) - 1
+    count = int64(0)
+    for suit in range(4):
+        shift = suit * width
+        own = (s[t + seat] >> shift) & full
+        if own == 0:
+            continue
+        if is_most:
+            of_top, of_low = _lead_to_win(s, t, seat, suit, seats, width, trumps, side)
+        else:
+            over, of_under, of_high = _lead_to_lose(s, t, seat, suit, seats, width, side)
+        moves = own & ~(own << 1)
+        while moves:
+            bit = moves & -moves
+            moves ^= bit
+            rank = popcount(bit - 1)
+            if is_most:
+                score = of_top if own >> rank == full >> rank else of_low - rank
+            else:
+                score = (of_under if bit < over else of_high) - 2 * rank
+            card = shift + rank
+            count = _insert(s, base, count, _FIRST if card == first else score, card)
+    return count
+
+
+@njit
+def _append_up(s: Ints, base: int, count: int, cards: int) -> int:
+    """Write cards behind the `count` moves from `base` on, the lowest first."""
+    while cards:
+        s[base + count] = popcount((cards & -cards) - 1)
+        cards &= cards - 1
+        count += 1
+    return count
+
+
+@njit
+def _append_down(s: Ints, base: int, count: int, cards: int) -> int:
+    """As `_append_up`, the highest first."""
+    total = count + popcount(cards)
+    i = base + total
+    while cards:
+        i -= 1
+        s[i] = popcount((cards & -cards) - 1)
+        cards &= cards - 1
+    return total
+
+
+@njit
+def _safe_winners(s: Ints, t: int, cards: int, led: int, trumps: int, rest: int, must: int) -> int:
+    """Those of winning cards of one suit that no hand of `rest` (see `follow_moves`) can beat."""
+    suit = led if cards & led else trumps
+    while rest:
+        seat = popcount((rest & -rest) - 1)
+        theirs = playable(s[t + seat], led, trumps if must else int64(0))
+        if theirs & trumps and suit != trumps:
+            return int64(0)
+        theirs &= suit
+        while cards and theirs > (cards & -cards):
+            cards &= cards - 1
+        rest &= rest - 1
+    return cards
+
+
+@njit
+def _follow_to_win(
+    s: Ints,
+    t: int,
+    base: int,
+    moves: int,
+    takes: int,
+    with_us: bool,
+    led: int,
+    trumps: int,
+    rest: int,
+    must: int,
+) -> int:
+    """Write moves of one suit: the cheapest that wins for good, else low ones first."""
+    safe = int64(0) if with_us else _safe_winners(s, t, takes, led, trumps, rest, must)
+    count = _append_up(s, base, int64(0), safe)
+    count = _append_up(s, base, count, moves & ~takes)
+    return _append_up(s, base, count, takes & ~safe)
+
+
+@njit
+def _follow_to_lose(
+    s: Ints, t: int, base: int, moves: int, takes: int, with_us: bool, led: int, rest: int
+) -> int:
+    """Write moves of one suit: the highest that loses, or that one of `rest` must go over."""
+    fine = moves & ~takes
+    if rest == 0:
+        if with_us:
+            fine = moves  # the trick is ours anyway
+        return _append_down(s, base, _append_down(s, base, int64(0), fine), moves & ~fine)
+    over = int64(0)
+    while rest:
+        cards = s[t + popcount((rest & -rest) - 1)] & led
+        over = max(over, cards & -cards)
+        rest &= rest - 1
+    if over:
+        fine |= moves & (over - 1)
+    return _append_up(s, base, _append_down(s, base, int64(0), fine), moves & ~fine)
+
+
+@njit
+def _discard_moves(
+    s: Ints,
+    base: int,
+    hand: int,
+    moves: int,
+    takes: int,
+    with_us: bool,
+    width: int,
+    suit_of: int,
+    is_most: bool,
+) -> int:
+    """Write moves of several suits, none of them led: low ones first, or the most dangerous."""
+    full = (int64(1) << width) - 1
+    count = int64(0)
+    while moves:
+        bit = moves & -moves
+        moves ^= bit
+        card = popcount(bit - 1)
+        shift = s[suit_of + card] * width
+        rank = card - shift
+        if is_most:
+            score = -rank
+            if bit & takes:
+                score += -20 if with_us else 30
+        else:
+            own = (hand >> shift) & full
+            score = rank + popcount((own & -own) - 1)
+            if bit & takes:
+                score -= 30
+        count = _insert(s, base, count, score, card)
+    return count
+
+
+@njit
+def follow_moves(
+    s: Ints,
+    t: int,
+    base: int,
+    hand: int,
+    width: int,
+    suit_of: int,
+    led: int,
+    winning: int,
+    with_us: bool,
+    rest: int,
+    trumps: int,
+    must: int,
+    is_most: bool,
+) -> int:
+    """Write the moves of a hand that does not lead from `base` on; return how many there are.
+
+    `winning` is the best card on the table, `with_us` whether it is our side's; `rest` are the
+    opponents still to play.
+    """
+    lows = int64(1) | int64(1) << width | int64(1) << (2 * width) | int64(1) << (3 * width)
+    legal = playable(hand, led, trumps if must else int64(0))
+    moves = legal & ~((legal << 1) & ~lows)
+    if moves & (moves - 1) == 0:
+        s[base] = popcount(moves - 1)
+        return int64(1)
+    higher = -(winning << 1)  # all bits above the winning card's
+    takes = moves & trumps & higher if winning & trumps else moves & (trumps | led & higher)
+    if moves & ~led and moves & ~trumps:
+        return _discard_moves(s, base, hand, moves, takes, with_us, width, suit_of, is_most)
+    if is_most:
+        return _follow_to_win(s, t, base, moves, takes, with_us, led, trumps, rest, must)
+    return _follow_to_lose(s, t, base, moves, takes, with_us, led, rest)
