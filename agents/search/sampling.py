@@ -61,7 +61,7 @@ class Sampler:
     """Draws worlds for a seat."""
 
     def __init__(
-        self, tables: Tables, style: Style, weigh: Weigh | None = None, candidates: int = 8
+        self, tables: Tables, style: Style, weigh: Weigh | None = None, candidates: int = 32
     ) -> None:
         """Choose how worlds are weighed.
 

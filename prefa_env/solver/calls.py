@@ -25,10 +25,10 @@ class Memory:
     """
 
     table: Ints = field(
-        default_factory=lambda: cast("Ints", np.zeros(search.TABLE_WORDS, np.int64))
+        init=False, default_factory=lambda: cast("Ints", np.zeros(search.TABLE_WORDS, np.int64))
     )
     scratch: Ints = field(
-        default_factory=lambda: cast("Ints", np.zeros(search.SCRATCH_WORDS, np.int64))
+        init=False, default_factory=lambda: cast("Ints", np.zeros(search.SCRATCH_WORDS, np.int64))
     )
 
     @property

@@ -115,7 +115,7 @@ def test_own_weights_are_asked() -> None:
     tables = [t.copy() for t, _ in positions("weigh", 3, Rules()) if t.phase == Phase.PLAY]
     _, observations, masks, keys = rows(tables)
     Pimc(4, weigh=weigh).act(observations, masks, keys)
-    assert len(calls) == int((masks.sum(axis=1) > 1).sum()) and set(calls) == {32}
+    assert len(calls) == int((masks.sum(axis=1) > 1).sum()) and set(calls) == {128}
 
 
 def test_solving_to_tricks_is_another_player() -> None:

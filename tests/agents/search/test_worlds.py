@@ -154,7 +154,7 @@ def test_useless_weights_are_left_out_with_a_warning(
 
 
 def test_wrong_number_of_weights_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"weights must be \[80\], not \[3\]"):
+    with pytest.raises(ValueError, match=r"weights must be \[320\], not \[3\]"):
         sampler(lambda seen, tables: np.ones(3)).draw(recalled(opening()), KEY, 10)
 
 
