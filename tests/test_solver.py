@@ -22,7 +22,7 @@ from prefa_env.prefa.rules import PACK
 from prefa_env.solver import search
 from prefa_env.solver.__main__ import main
 from prefa_env.tricks import beats, playable
-from prefa_env.words import int64, ints
+from prefa_env.words import int64
 from tests.brute_force import brute_force_values
 
 DATA = json.loads((Path(__file__).parent / "data" / "dd_cases.json").read_text())
