@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from prefa_env._jit import njit, njit_called
 from prefa_env.bits import popcount
-from prefa_env.prefa.kernel import beneficiary, legal_actions, step
-from prefa_env.prefa.rules import SUIT
+from prefa_env.prefa.kernel import beneficiary, left_of, legal_actions, pay, right_of, step
+from prefa_env.prefa.rules import SUIT, Defence
 from prefa_env.prefa.state import State
 from prefa_env.solver.payment import settle, tricks_to_come
 from prefa_env.words import Ints, int64
@@ -19,6 +19,9 @@ from ..heuristic.hand import Style, Tables
 from ..heuristic.view import View
 from .model import OBSERVATION_WORDS, bid_on
 from .worlds import Cards, enter_world
+
+_NOBODY = int(Defence.NOBODY)
+_ALL_SEATS = 0b111
 
 Payments = npt.NDArray[np.float64]
 
@@ -108,6 +111,38 @@ def value_cards(
         add_cards(table, scratch, tables, by_tricks, counts[n], sums)
 
 
+_SLIPS = (0.07, 0.55, 0.29, 0.09)
+_SLIPS_ALONE = (0.10, 0.79, 0.10, 0.01)
+"""How often a declarer who is not seen takes one trick less than with open cards, as many, one and
+two more, against two defenders and against one: `heuristic` and `pimc:10`, 3,400 deals. Two who do
+not see each other's cards give away 0.4 tricks; one alone gives away nothing."""
+
+
+@njit
+def _expected_payment(tables: npt.NDArray[Any], viewer: int) -> float:
+    """Settled kapikia of a viewer at the end of `tables[0]` if players slip as they do.
+
+    A trick more for the declarer comes from either defender with the same chance.
+    """
+    s, other = tables[0], tables[1]
+    if s.owner < 0 or s.defence == _NOBODY:
+        return s.settled_thirds[viewer] / 3
+    right, left = right_of(s.owner), left_of(s.owner)
+    slips = _SLIPS_ALONE if s.playing != _ALL_SEATS else _SLIPS
+    total = 0.0
+    for slip in range(4):
+        more = min(max(slip - 1, -s.tricks[s.owner]), s.tricks[right] + s.tricks[left])
+        for first, second in ((right, left), (left, right)):
+            tables[1] = tables[0]
+            given = min(more, s.tricks[first])
+            other.tricks[first] -= given
+            other.tricks[second] -= more - given
+            other.tricks[s.owner] += more
+            pay(other)
+            total += slips[slip] * other.settled_thirds[viewer]
+    return total / 6
+
+
 @njit_called
 def value_actions(
     table: Ints,
@@ -142,4 +177,4 @@ def value_actions(
             step(tables[0], actions[k])
             bid_on(t, style, tables[0], view, words)
             settle(table, scratch, tables, 0)
-            payments[k, n] = tables[0].settled_thirds[0] / 3
+            payments[k, n] = _expected_payment(tables, 0)
