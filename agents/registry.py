@@ -20,6 +20,12 @@ def _make_heuristic(rules: Rules, argument: str) -> Agent:
     return Heuristic(rules)
 
 
+def _make_heuristic_v1(rules: Rules, argument: str) -> Agent:
+    agent = _make_heuristic(rules, argument)
+    agent.name = "heuristic-v1"
+    return agent
+
+
 def _make_pimc(rules: Rules, argument: str) -> Agent:
     from .search.pimc import MOST_WORLDS, Pimc
 
@@ -39,7 +45,7 @@ _MAKERS: dict[str, Callable[[Rules, str], Agent]] = {
     "first-legal": lambda rules, argument: FirstLegal(),
     "pass-always": lambda rules, argument: PassAlways(Action.PASS),
     "heuristic": _make_heuristic,
-    "heuristic-v1": _make_heuristic,
+    "heuristic-v1": _make_heuristic_v1,
     "pimc": _make_pimc,
     "open": _make_open,
 }

@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 
-from . import aec, solver, startup, vector
+from . import aec, search, solver, startup, vector
 from .table import print_table, yardstick
 
 
@@ -18,7 +18,9 @@ def main() -> None:
         "--no-startup", action="store_true", help="leave out the start of processes"
     )
     parser.add_argument(
-        "--no-solver", action="store_true", help="leave out open cards, which take minutes"
+        "--no-solver",
+        action="store_true",
+        help="leave out open cards and search: minutes",
     )
     arguments = parser.parse_args()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
@@ -30,6 +32,7 @@ def main() -> None:
     if not arguments.no_solver:
         solver.print_table(solver.run(), loop)
         solver.print_growth(solver.growth())
+        search.print_table(search.run())
     if not arguments.no_startup:
         startup.print_table(startup.run())
 

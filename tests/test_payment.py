@@ -93,6 +93,25 @@ def test_equal_to_minimax_over_money(name: str) -> None:
     assert len(kinds) == (6 if RULES[name].all_pass == "misere" else 5), kinds
 
 
+def test_public_door() -> None:
+    for table, _ in positions("door", 60):
+        if table.phase != Phase.PLAY:
+            with pytest.raises(ValueError, match="must be in play, not in the phase"):
+                solver.settled(table)
+        elif sum(table.tricks) >= 6:
+            before = bytes_of(table)
+            found = solver.settled(table, memory=MEMORY)
+            assert bytes_of(table) == before
+            if table.owner < 0:
+                assert [3 * x for x in found] == [settled(table, s)[s] for s in range(3)]
+            else:
+                assert (3 * found).tolist() == settled(table, int(table.owner + 1) % 3)
+                broken: Any = table.copy()
+                broken.hands[table.owner] |= table.hands[(table.owner + 1) % 3] | 1
+                with pytest.raises(ValueError, match=r"holds a card|not of one size"):
+                    solver.settled(broken)
+
+
 def test_the_deal_that_is_over_stays() -> None:
     table: Any = np.zeros(1, DTYPE)[0]
     prefa.deal(table, Rules().flags, np.arange(32, dtype=np.int8), 0)

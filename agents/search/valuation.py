@@ -126,7 +126,7 @@ def _expected_payment(tables: npt.NDArray[Any], viewer: int) -> float:
     """
     s, other = tables[0], tables[1]
     if s.owner < 0 or s.defence == _NOBODY:
-        return s.settled_thirds[viewer] / 3
+        return float(s.settled_thirds[viewer] / 3)
     right, left = right_of(s.owner), left_of(s.owner)
     slips = _SLIPS_ALONE if s.playing != _ALL_SEATS else _SLIPS
     total = 0.0
@@ -140,7 +140,7 @@ def _expected_payment(tables: npt.NDArray[Any], viewer: int) -> float:
             other.tricks[s.owner] += more
             pay(other)
             total += slips[slip] * other.settled_thirds[viewer]
-    return total / 6
+    return float(total / 6)
 
 
 @njit_called

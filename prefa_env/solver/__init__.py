@@ -4,11 +4,12 @@
 
 Any position of 2 to 4 seats: `solve`, `at_least`, `card_values`, `principal_line`, `solve_many`.
 Hands are int64 bit sets of cards `suit * width + rank`; a side is a set of seats as bits (`0b101`:
-seats 0 and 2). A deal of Prefa: `declarer_tricks`, `deal_table`, and `python -m prefa_env.solver`.
+seats 0 and 2). A deal of Prefa: `declarer_tricks`, `deal_table`, `settled` (in money), and
+`python -m prefa_env.solver`.
 """
 
 from .calls import Memory, at_least, card_values, solve, solve_many
-from .deals import deal_hands, deal_table, declarer_tricks, table_text
+from .deals import deal_hands, deal_table, declarer_tricks, settled, table_text
 from .lines import Trick, line_text, principal_line
 from .positions import STRAINS
 
@@ -23,6 +24,7 @@ __all__ = [
     "declarer_tricks",
     "line_text",
     "principal_line",
+    "settled",
     "solve",
     "solve_many",
     "table_text",

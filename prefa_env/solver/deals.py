@@ -8,9 +8,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..prefa.rules import PACK
+from ..prefa.kernel import right_of
+from ..prefa.rules import PACK, Phase
+from ..prefa.state import DTYPE, State
+from . import payment
 from .calls import Memory, solve, solve_many
-from .positions import STRAINS, check_seat
+from .positions import STRAINS, check_hands, check_seat
 
 _NO_TRUMP = STRAINS.index("NT")
 
@@ -47,6 +50,41 @@ def deal_table(
     """`declarer_tricks` of a deal for all: int64 [5 strains, 3 declarers, 3 leaders]."""
     strains = np.arange(len(STRAINS))
     return _tricks(deal, strains, fewest, memory)
+
+
+def settled(table: State, *, memory: Memory | None = None) -> npt.NDArray[np.float64]:
+    """Settled kapikia of the three seats if a table in play is played out with all cards seen.
+
+    The defenders join forces against the declarer, whose payment is exact. Where both of them are
+    paid, their shares are those of one line of best play: a defender takes a trick himself
+    whenever that costs the two nothing, with the lowest card that does. In a misère each seat's
+    payment is that of playing against the two others.
+
+    Args:
+        table: a record of Prefa with all hands in it, as environments and `parse_game` have it.
+        memory: kept between calls it saves work.
+
+    Returns:
+        float64 [3]; it sums to 0, but for a misère.
+
+    Raises:
+        ValueError: no cards are being played, or hands do not fit together.
+    """
+    if table.phase != Phase.PLAY:
+        raise ValueError(f"the table must be in play, not in the phase {Phase(table.phase).name}")
+    playing = [seat for seat in range(PACK.seats) if table.playing >> seat & 1]
+    before = [int(table.hands[s]) | int(table.played[s]) & int(table.trick) for s in playing]
+    check_hands(before, PACK.num_cards // 4)
+    memory = memory or Memory()
+    tables = np.zeros(2, DTYPE)
+    thirds = np.zeros(PACK.seats)
+    viewers = range(PACK.seats) if table.owner < 0 else [int(right_of(table.owner))]
+    for viewer in viewers:
+        tables[0] = table
+        payment.settle(memory.table, memory.scratch, tables, viewer)
+        seats = [viewer] if table.owner < 0 else [*range(PACK.seats)]
+        thirds[seats] = tables[0]["settled_thirds"][seats]
+    return thirds / 3
 
 
 def table_text(deal: str) -> str:

@@ -21,6 +21,7 @@ from ..prefa.state import State
 from ..tricks import beats
 from ..words import Ints, int64, zeros
 from . import search
+from .bounds import NO_TRUMP
 
 _BOTH = int(Defence.BOTH)
 _WIDTH = PACK.num_cards // 4
@@ -59,7 +60,7 @@ def _place(s: State, hands: Ints, trick: Ints) -> tuple[int, int, int]:
         leader = int64((s.seat != s.owner) ^ (place != 0))
         if place:
             trick[0] = popcount(s.trick - 1)
-    strain = search.NO_TRUMP if s.trump == 0 else popcount((s.trump & -s.trump) - 1) // _WIDTH
+    strain = NO_TRUMP if s.trump == 0 else popcount((s.trump & -s.trump) - 1) // _WIDTH
     return leader, seats, strain
 
 

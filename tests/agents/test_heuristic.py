@@ -3,6 +3,7 @@ than players without judgement."""
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from agents import make_agent
-from agents.arena import Comparison, SeedSet, compare
+from agents.arena import Comparison, SeedSet, compare, play
 from agents.heuristic import Heuristic, Style
 from prefa_env import VectorEnv, prefa
 from prefa_env.doors import find_game
@@ -114,6 +115,22 @@ def test_uses_every_kind_of_decision_and_makes_most_contracts() -> None:
     assert made is not None and 0.6 < made < 0.9
     assert out is not None and 0.01 < out < 0.15
     assert level is not None and 6.3 < level < 7.5
+
+
+@pytest.mark.parametrize(
+    ("rules", "digest"),
+    [(Rules(), "8035dcb8a300fcc9"), (SITE_WITH_MISERE, "9a6779dabad2afdb")],
+    ids=["default", "site with misere"],
+)
+def test_version_1_never_changes(rules: Rules, digest: str) -> None:
+    """Tables of results compare with it. Whoever plays otherwise is another version."""
+    seen = hashlib.sha256()
+    player = make_agent("heuristic-v1", rules=rules)
+    assert player.name == "heuristic-v1"
+    for played in play(GAME, rules, [player], np.zeros((1, 3), np.int64), SeedSet("v1"), 1000):
+        for actions in played.actions[:, 0]:
+            seen.update(actions[actions >= 0].tobytes() + b"|")
+    assert seen.hexdigest()[:16] == digest
 
 
 @pytest.mark.parametrize(
