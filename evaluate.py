@@ -42,8 +42,8 @@ class EvaluateConfig:
     """File for the results, in JSON."""
     records: str | None = None
     """File for the deals as they were played, one JSON object a line."""
-    batch_size: int = 512
-    """Deals played at once; results do not depend on it."""
+    batch_size: int | None = None
+    """Deals played at once; as many as take about a second if not given. Results are the same."""
     workers: int = 1
     """Processes that play; results do not depend on it."""
     rules: Rules = field(default_factory=Rules)
@@ -58,13 +58,11 @@ class EvaluateConfig:
             for spec in specs:
                 if specs.count(spec) > 1:
                     raise ValueError(f"{name}: {spec!r} stands there twice")
-        for name, low, high in (
-            ("deals", 2, 10**9),
-            ("batch_size", 1, 10**6),
-            ("workers", 1, 1024),
-        ):
-            if not low <= getattr(self, name) <= high:
-                raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
+        limits = {"deals": (2, 10**9), "batch_size": (1, 10**6), "workers": (1, 1024)}
+        for name, (low, high) in limits.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise ValueError(f"{name} must be {low} to {high}, not {value}")
         for name in ("json", "records"):
             if getattr(self, name) == "":
                 raise ValueError(f"{name} must name a file; leave it out for none")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ def play(
     seatings: npt.NDArray[np.int64],
     seeds: SeedSet,
     deals: int,
-    batch_size: int = 512,
+    batch_size: int | None = None,
     workers: int = 1,
 ) -> Iterator[Played]:
     """Play the first deals of a set in every seating, some at a time, in order.
@@ -138,25 +139,40 @@ def play(
         seatings: int64 [R, S], for each seating and seat an index of `agents`.
         seeds: the deals.
         deals: how many.
-        batch_size: deals played at once, each at R tables.
+        batch_size: deals played at once, each at R tables; if None few at first, then more as long
+            as a lot of them takes less than a second.
         workers: processes; agents are copied to each.
 
     Raises:
         TypeError: an agent returned something else than an integer a row.
     """
-    if workers > 1:
-        batch_size = min(batch_size, -(-deals // (_LOTS_A_WORKER * workers)))
-    lots = [(first, min(batch_size, deals - first)) for first in range(0, deals, batch_size)]
     job = _Job(game, rules, agents, seatings, seeds)
     if workers == 1:
-        yield from (job.play(*lot) for lot in lots)
+        yield from (job.play(*lot) for lot in _lots(deals, batch_size))
         return
+    share = -(-deals // (_LOTS_A_WORKER * workers))
+    lots = _lots(deals, min(batch_size or _MOST_AT_ONCE, share))
     context = multiprocessing.get_context("spawn")  # a fork may copy a lock that is held
     with ProcessPoolExecutor(workers, context, _start_worker, (job,)) as pool:
         try:
             yield from pool.map(_play_in_worker, *zip(*lots, strict=True))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+_FEWEST_AT_ONCE, _MOST_AT_ONCE = 16, 512
+
+
+def _lots(deals: int, batch_size: int | None) -> Iterator[tuple[int, int]]:
+    """First deal and number of deals of each lot; the time to the next lot is that of playing."""
+    size = batch_size or _FEWEST_AT_ONCE
+    first = 0
+    while first < deals:
+        begun = time.perf_counter()
+        yield first, min(size, deals - first)
+        first += size
+        if batch_size is None and time.perf_counter() - begun < 1:
+            size = min(2 * size, _MOST_AT_ONCE)
 
 
 _LOTS_A_WORKER = 16
@@ -344,7 +360,7 @@ def compare(
     field: Agent,
     seeds: SeedSet,
     deals: int,
-    batch_size: int = 512,
+    batch_size: int | None = None,
     workers: int = 1,
     on_played: Callable[[Played], None] | None = None,
 ) -> Comparison:
@@ -357,7 +373,7 @@ def compare(
         field: sits in all other seats.
         seeds: the deals.
         deals: how many, at least 2; each is played once a seat.
-        batch_size: deals played at once.
+        batch_size: deals played at once; if None as many as take about a second.
         workers: processes.
         on_played: called with each lot of finished deals, in order.
     """
