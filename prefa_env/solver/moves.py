@@ -1,6 +1,7 @@
 """The moves of a seat, one of each run of equal cards, the most promising first.
 
-A move stands in the lowest six bits of its word; what is above sorts leads and discards.
+A move stands in the lowest six bits of its word; what is above sorts leads and discards. The
+scores of leads were fitted to positions of three hands where the result after each lead was known.
 """
 
 from __future__ import annotations
@@ -28,53 +29,72 @@ def _insert(s: Ints, base: int, count: int, score: int, card: int) -> int:
 @njit
 def _lead_to_win(
     s: Ints, t: int, seat: int, suit: int, seats: int, width: int, trumps: int, side: int
-) -> tuple[int, int]:
-    """Scores of leading a suit: the highest cards, and lower ones before rank is subtracted."""
+) -> tuple[int, int, int]:
+    """Where both sides want tricks: a score of leading a suit, and of its highest cards on top.
+
+    Also the card below which the lead goes to the opponents; 0 if it does not.
+    """
     shift = suit * width
     full = (int64(1) << width) - 1
-    length = popcount((s[t + seat] >> shift) & full)
-    of_top = int64(40)
-    of_low = int64(0)
-    if trumps >> shift & 1:
-        of_top = int64(50)
+    own = (s[t + seat] >> shift) & full
+    over = int64(0)
+    partners = int64(0)
+    score = int64(0)
+    of_top = int64(15)
     for other in range(seats):
         cards = (s[t + other] >> shift) & full
         if not side >> other & 1:
-            if cards == 0 and s[t + other] & trumps:
-                of_top = int64(-20)  # would be trumped
-        elif other != seat and cards >> (width - 1):
-            of_low += 20  # a partner has the highest card
-    by_length = -length if trumps else 2 * length
-    return of_top + by_length, of_low + by_length
+            over = max(over, cards & -cards)
+            score -= 16 * popcount(cards)
+            if cards == 0:
+                score -= 26
+                if s[t + other] & trumps:
+                    of_top = 0
+        elif other != seat:
+            partners |= cards
+            score += 7 * popcount(cards) if cards else 22
+    if partners > over and partners & (over - 1) == 0:
+        over = int64(0)
+    if own >> (width - 1) == 0:
+        score += 10
+    if trumps == 0 or (s[t + seat] & trumps and not trumps >> shift & 1):
+        score += 7 * popcount(own)
+    return score, of_top, over
 
 
 @njit
 def _lead_to_lose(
     s: Ints, t: int, seat: int, suit: int, seats: int, width: int, side: int
-) -> tuple[int, int, int]:
-    """Scores, before rank is subtracted, where no side wants tricks: short suits and low cards.
+) -> tuple[int, int]:
+    """Where no side wants tricks: the opponents' cards of a suit, and a score of leading it.
 
-    Returns the rank mask below which a card makes an opponent go over; scores below and above.
+    A lead is good if an opponent must go over now and we get rid of a card that would do so later.
     """
     shift = suit * width
     full = (int64(1) << width) - 1
+    own = (s[t + seat] >> shift) & full
     theirs = int64(0)
     over = int64(0)
+    score = int64(0)
     for other in range(seats):
         if not side >> other & 1:
             cards = (s[t + other] >> shift) & full
             theirs |= cards
             over = max(over, cards & -cards)
-    score = -8 * popcount((s[t + seat] >> shift) & full)
+            if cards == 0:
+                score -= 13  # would throw a card
     if theirs == 0:
-        return over, score, score - 60
-    bonus = 200
+        return theirs, score - 48
+    if own & -own < theirs & -theirs:
+        score -= 11  # a low card is worth keeping
     for other in range(seats):
         if side >> other & 1 and other != seat:
             cards = (s[t + other] >> shift) & full
-            if cards and cards & (over - 1) == 0:
-                bonus = 50  # a partner goes over in turn
-    return over, score + bonus, score
+            if cards == 0:
+                score += 7
+            elif cards & (over - 1):
+                score -= 16
+    return theirs, score
 
 
 @njit
@@ -99,18 +119,26 @@ def lead_moves(
         if own == 0:
             continue
         if is_most:
-            of_top, of_low = _lead_to_win(s, t, seat, suit, seats, width, trumps, side)
+            of_suit, of_top, over = _lead_to_win(s, t, seat, suit, seats, width, trumps, side)
         else:
-            over, of_under, of_high = _lead_to_lose(s, t, seat, suit, seats, width, side)
+            theirs, of_suit = _lead_to_lose(s, t, seat, suit, seats, width, side)
         moves = own & ~(own << 1)
         while moves:
             bit = moves & -moves
             moves ^= bit
             rank = popcount(bit - 1)
             if is_most:
-                score = of_top if own >> rank == full >> rank else of_low - rank
+                score = of_suit
+                if own >> rank == full >> rank:
+                    score += of_top
+                if bit < over:
+                    score -= 16
+                if bit == own & -own:
+                    score += 9
             else:
-                score = (of_under if bit < over else of_high) - 2 * rank
+                score = of_suit + 5 * popcount(theirs & (bit - 1)) - 9 * popcount(theirs & -bit)
+                if bit == own & -own:
+                    score += 26
             card = shift + rank
             count = _insert(s, base, count, _FIRST if card == first else score, card)
     return count
