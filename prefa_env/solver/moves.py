@@ -66,34 +66,19 @@ def _lead_to_win(
 def _lead_to_lose(
     s: Ints, t: int, seat: int, suit: int, seats: int, width: int, side: int
 ) -> tuple[int, int]:
-    """Where no side wants tricks: the opponents' cards of a suit, and a score of leading it.
-
-    A lead is good if an opponent must go over now and we get rid of a card that would do so later.
-    """
+    """Where no side wants tricks: the opponents' cards of a suit, and a score of leading it."""
     shift = suit * width
     full = (int64(1) << width) - 1
-    own = (s[t + seat] >> shift) & full
     theirs = int64(0)
-    over = int64(0)
-    score = int64(0)
+    score = -3 * popcount((s[t + seat] >> shift) & full)
     for other in range(seats):
+        cards = (s[t + other] >> shift) & full
         if not side >> other & 1:
-            cards = (s[t + other] >> shift) & full
             theirs |= cards
-            over = max(over, cards & -cards)
-            if cards == 0:
-                score -= 13  # would throw a card
+        if cards == 0:
+            score += 9 if side >> other & 1 else -11  # who cannot follow throws a bad card
     if theirs == 0:
-        return theirs, score - 48
-    if own & -own < theirs & -theirs:
-        score -= 11  # a low card is worth keeping
-    for other in range(seats):
-        if side >> other & 1 and other != seat:
-            cards = (s[t + other] >> shift) & full
-            if cards == 0:
-                score += 7
-            elif cards & (over - 1):
-                score -= 16
+        score -= 26
     return theirs, score
 
 
@@ -136,9 +121,9 @@ def lead_moves(
                 if bit == own & -own:
                     score += 9
             else:
-                score = of_suit + 5 * popcount(theirs & (bit - 1)) - 9 * popcount(theirs & -bit)
+                score = of_suit + 7 * (popcount(theirs & (bit - 1)) - popcount(theirs & -bit))
                 if bit == own & -own:
-                    score += 26
+                    score += 24
             card = shift + rank
             count = _insert(s, base, count, _FIRST if card == first else score, card)
     return count
