@@ -32,27 +32,30 @@ def _lead_to_win(
 ) -> tuple[int, int, int]:
     """Where both sides want tricks: a score of leading a suit, and of its highest cards on top.
 
-    Also the card below which the lead goes to the opponents; 0 if it does not.
+    Also the card below which an opponent must win the lead; 0 if a partner must go over him.
     """
     shift = suit * width
     full = (int64(1) << width) - 1
     own = (s[t + seat] >> shift) & full
     over = int64(0)
+    theirs = int64(0)
     partners = int64(0)
     score = int64(0)
     of_top = int64(15)
     for other in range(seats):
         cards = (s[t + other] >> shift) & full
         if not side >> other & 1:
+            theirs |= cards
             over = max(over, cards & -cards)
-            score -= 16 * popcount(cards)
             if cards == 0:
                 score -= 26
                 if s[t + other] & trumps:
-                    of_top = 0
+                    of_top = int64(0)  # would be trumped
         elif other != seat:
             partners |= cards
-            score += 7 * popcount(cards) if cards else 22
+            if cards == 0:
+                score += 22
+    score += 7 * popcount(partners) - 16 * popcount(theirs)
     if partners > over and partners & (over - 1) == 0:
         over = int64(0)
     if own >> (width - 1) == 0:
@@ -103,6 +106,7 @@ def lead_moves(
         own = (s[t + seat] >> shift) & full
         if own == 0:
             continue
+        lowest = own & -own
         if is_most:
             of_suit, of_top, over = _lead_to_win(s, t, seat, suit, seats, width, trumps, side)
         else:
@@ -118,11 +122,11 @@ def lead_moves(
                     score += of_top
                 if bit < over:
                     score -= 16
-                if bit == own & -own:
+                if bit == lowest:
                     score += 9
             else:
                 score = of_suit + 7 * (popcount(theirs & (bit - 1)) - popcount(theirs & -bit))
-                if bit == own & -own:
+                if bit == lowest:
                     score += 24
             card = shift + rank
             count = _insert(s, base, count, _FIRST if card == first else score, card)
