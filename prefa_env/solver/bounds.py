@@ -49,14 +49,14 @@ def _sure_trumps(mine: int, theirs: int) -> int:
 
 
 @njit
-def _rounds_ducked(mine: int, theirs: int) -> int:
-    """How many leads of theirs in a suit I can surely stay below; 99 if all.
+def _rounds_ducked(mine: int, theirs: int, limit: int) -> int:
+    """How many leads of theirs in a suit I can surely stay below, up to a limit; that if all.
 
     The i-th needs my i-th lowest card to be below their i-th lowest. I play the highest card that
     is low enough and discard from above, so that what I do elsewhere does no harm.
     """
     led = int64(0)
-    while theirs:
+    while theirs and led < limit:
         lowest = theirs & -theirs
         if mine < lowest:
             break
@@ -64,7 +64,7 @@ def _rounds_ducked(mine: int, theirs: int) -> int:
             return led
         led += 1
         theirs ^= lowest
-    return int64(99)
+    return limit
 
 
 @njit
@@ -77,7 +77,7 @@ def _ducked(s: Ints, t: int, left: int, seats: int, width: int, us: int) -> int:
         if not us >> seat & 1:
             for suit in range(4):
                 mine = (s[t + seat] >> (suit * width)) & full
-                ducked = min(ducked, _rounds_ducked(mine, (ours >> (suit * width)) & full))
+                ducked = _rounds_ducked(mine, (ours >> (suit * width)) & full, ducked)
     return ducked
 
 

@@ -1,6 +1,7 @@
 """The moves of a seat, one of each run of equal cards, the most promising first.
 
-A move stands in the lowest six bits of its word; what is above sorts leads and discards.
+A move stands in the lowest six bits of its word; what is above sorts leads and discards. The
+scores of leads were fitted to positions of three hands where the result after each lead was known.
 """
 
 from __future__ import annotations
@@ -28,53 +29,60 @@ def _insert(s: Ints, base: int, count: int, score: int, card: int) -> int:
 @njit
 def _lead_to_win(
     s: Ints, t: int, seat: int, suit: int, seats: int, width: int, trumps: int, side: int
-) -> tuple[int, int]:
-    """Scores of leading a suit: the highest cards, and lower ones before rank is subtracted."""
+) -> tuple[int, int, int]:
+    """Where both sides want tricks: a score of leading a suit, and of its highest cards on top.
+
+    Also the card below which an opponent must win the lead; 0 if a partner must go over him.
+    """
     shift = suit * width
     full = (int64(1) << width) - 1
-    length = popcount((s[t + seat] >> shift) & full)
-    of_top = int64(40)
-    of_low = int64(0)
-    if trumps >> shift & 1:
-        of_top = int64(50)
+    own = (s[t + seat] >> shift) & full
+    over = int64(0)
+    theirs = int64(0)
+    partners = int64(0)
+    score = int64(0)
+    of_top = int64(15)
     for other in range(seats):
         cards = (s[t + other] >> shift) & full
         if not side >> other & 1:
-            if cards == 0 and s[t + other] & trumps:
-                of_top = int64(-20)  # would be trumped
-        elif other != seat and cards >> (width - 1):
-            of_low += 20  # a partner has the highest card
-    by_length = -length if trumps else 2 * length
-    return of_top + by_length, of_low + by_length
+            theirs |= cards
+            over = max(over, cards & -cards)
+            if cards == 0:
+                score -= 26
+                if s[t + other] & trumps:
+                    of_top = int64(0)  # would be trumped
+        elif other != seat:
+            partners |= cards
+            if cards == 0:
+                score += 22
+    score += 7 * popcount(partners) - 16 * popcount(theirs)
+    if partners > over and partners & (over - 1) == 0:
+        over = int64(0)
+    if own >> (width - 1) == 0:
+        score += 10
+    if trumps == 0 or (s[t + seat] & trumps and not trumps >> shift & 1):
+        score += 7 * popcount(own)
+    return score, of_top, over
 
 
 @njit
 def _lead_to_lose(
     s: Ints, t: int, seat: int, suit: int, seats: int, width: int, side: int
-) -> tuple[int, int, int]:
-    """Scores, before rank is subtracted, where no side wants tricks: short suits and low cards.
-
-    Returns the rank mask below which a card makes an opponent go over; scores below and above.
-    """
+) -> tuple[int, int]:
+    """Where no side wants tricks: the opponents' cards of a suit, and a score of leading it."""
     shift = suit * width
     full = (int64(1) << width) - 1
     theirs = int64(0)
-    over = int64(0)
+    score = -3 * popcount((s[t + seat] >> shift) & full)
     for other in range(seats):
+        cards = (s[t + other] >> shift) & full
         if not side >> other & 1:
-            cards = (s[t + other] >> shift) & full
             theirs |= cards
-            over = max(over, cards & -cards)
-    score = -8 * popcount((s[t + seat] >> shift) & full)
+        if cards == 0:
+            score += 9 if side >> other & 1 else -11  # who cannot follow throws a bad card
     if theirs == 0:
-        return over, score, score - 60
-    bonus = 200
-    for other in range(seats):
-        if side >> other & 1 and other != seat:
-            cards = (s[t + other] >> shift) & full
-            if cards and cards & (over - 1) == 0:
-                bonus = 50  # a partner goes over in turn
-    return over, score + bonus, score
+        score -= 26
+    return theirs, score
 
 
 @njit
@@ -98,19 +106,28 @@ def lead_moves(
         own = (s[t + seat] >> shift) & full
         if own == 0:
             continue
+        lowest = own & -own
         if is_most:
-            of_top, of_low = _lead_to_win(s, t, seat, suit, seats, width, trumps, side)
+            of_suit, of_top, over = _lead_to_win(s, t, seat, suit, seats, width, trumps, side)
         else:
-            over, of_under, of_high = _lead_to_lose(s, t, seat, suit, seats, width, side)
+            theirs, of_suit = _lead_to_lose(s, t, seat, suit, seats, width, side)
         moves = own & ~(own << 1)
         while moves:
             bit = moves & -moves
             moves ^= bit
             rank = popcount(bit - 1)
             if is_most:
-                score = of_top if own >> rank == full >> rank else of_low - rank
+                score = of_suit
+                if own >> rank == full >> rank:
+                    score += of_top
+                if bit < over:
+                    score -= 16
+                if bit == lowest:
+                    score += 9
             else:
-                score = (of_under if bit < over else of_high) - 2 * rank
+                score = of_suit + 7 * (popcount(theirs & (bit - 1)) - popcount(theirs & -bit))
+                if bit == lowest:
+                    score += 24
             card = shift + rank
             count = _insert(s, base, count, _FIRST if card == first else score, card)
     return count
