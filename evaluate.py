@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -85,6 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except MemoryError as error:
         fail(f"not enough memory: {error}; lower batch_size", PROGRAM)
+    except BrokenProcessPool:
+        fail("a worker process was killed; too little memory for so many workers?", PROGRAM)
     except OSError as error:  # a full disk, a closed pipe
         fail(str(error), PROGRAM)
 

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
+import signal
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -145,6 +149,7 @@ def play(
 
     Raises:
         TypeError: an agent returned something else than an integer a row.
+        BrokenProcessPool: a worker was killed.
     """
     job = _Job(game, rules, agents, seatings, seeds)
     if workers == 1:
@@ -153,11 +158,28 @@ def play(
     share = -(-deals // (_LOTS_A_WORKER * workers))
     lots = _lots(deals, min(batch_size or _MOST_AT_ONCE, share))
     context = multiprocessing.get_context("spawn")  # a fork may copy a lock that is held
+    others = multiprocessing.active_children()
     with ProcessPoolExecutor(workers, context, _start_worker, (job,)) as pool:
         try:
-            yield from pool.map(_play_in_worker, *zip(*lots, strict=True))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            yield from _in_order(pool, lots, 2 * workers)
+        except BaseException:  # do not wait for lots that nobody wants any more
+            for process in multiprocessing.active_children():
+                if process not in others:
+                    process.terminate()
+            raise
+
+
+def _in_order(
+    pool: ProcessPoolExecutor, lots: Iterator[tuple[int, int]], ahead: int
+) -> Iterator[Played]:
+    """Finished lots in order, never more than some of them begun ahead."""
+    waiting: deque[Future[Played]] = deque()
+    for lot in lots:
+        waiting.append(pool.submit(_play_in_worker, *lot))
+        if len(waiting) >= ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 _FEWEST_AT_ONCE, _MOST_AT_ONCE = 16, 512
@@ -209,7 +231,17 @@ _jobs: list[_Job] = []
 
 
 def _start_worker(job: _Job) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers Ctrl-C for all
+    threading.Thread(target=_follow_parent, daemon=True).start()
     _jobs.append(job)
+
+
+def _follow_parent() -> None:
+    """End this process when the one that started it is gone, however it went."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _play_in_worker(first: int, count: int) -> Played:
