@@ -155,8 +155,9 @@ def play(
     if workers == 1:
         yield from (job.play(*lot) for lot in _lots(deals, batch_size))
         return
+    yield job.play(0, 1)  # what is to be compiled, is now, once
     share = -(-deals // (_LOTS_A_WORKER * workers))
-    lots = _lots(deals, min(batch_size or _MOST_AT_ONCE, share))
+    lots = _lots(deals, min(batch_size or _MOST_AT_ONCE, share), first=1)
     context = multiprocessing.get_context("spawn")  # a fork may copy a lock that is held
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(workers, context, _start_worker, (job,)) as pool:
@@ -185,10 +186,9 @@ def _in_order(
 _FEWEST_AT_ONCE, _MOST_AT_ONCE = 16, 512
 
 
-def _lots(deals: int, batch_size: int | None) -> Iterator[tuple[int, int]]:
+def _lots(deals: int, batch_size: int | None, first: int = 0) -> Iterator[tuple[int, int]]:
     """First deal and number of deals of each lot; the time to the next lot is that of playing."""
     size = batch_size or _FEWEST_AT_ONCE
-    first = 0
     while first < deals:
         begun = time.perf_counter()
         yield first, min(size, deals - first)

@@ -25,6 +25,7 @@ from prefa_env.prefa import Rules
 from prefa_env.streams import derive_keys
 
 from . import behaviour, checkpoint
+from .agent import OpenAgent
 from .cli import Names
 from .network import Critic, NetworkConfig, Policy
 from .ppo import Learner, PPOConfig
@@ -111,6 +112,9 @@ class Trainer:
         self.agents = [make_agent(s, config.game, config.rules) for s in config.opponents]
         teacher = config.teacher
         self.teacher = make_agent(teacher, config.game, config.rules) if teacher else None
+        for agent in (*self.agents, self.teacher):
+            if isinstance(agent, OpenAgent):
+                raise ValueError(f"{agent.name!r} sees all cards: it can be no opponent or teacher")
         self.device = _device(config.device)
         torch.set_num_threads(config.threads)
         with torch.random.fork_rng(devices=[]):  # layers draw their weights from the global stream

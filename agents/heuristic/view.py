@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from prefa_env._jit import njit
 from prefa_env.prefa import OBSERVATION
-from prefa_env.prefa.rules import ALL_CARDS, SUIT, Phase
+from prefa_env.prefa.rules import ALL_CARDS, NUM_ACTIONS, SUIT, Phase
 from prefa_env.records import Ints3, Record, record_dtype
 from prefa_env.words import Words, int64
 
@@ -139,10 +139,10 @@ def decode(observations: Observations, action_masks: Masks) -> npt.NDArray[Any]:
     """`View` records [B]. Raises ValueError for observations of another layout."""
     rows = np.ascontiguousarray(observations, np.int8)
     masks = np.ascontiguousarray(action_masks, np.int8)
-    if rows.ndim != 2 or rows.shape[1] != OBSERVATION.size or len(masks) != len(rows):
+    if rows.shape != (len(rows), OBSERVATION.size) or masks.shape != (len(rows), NUM_ACTIONS):
         raise ValueError(
-            f"observations must be int8 [B, {OBSERVATION.size}] with as many masks, "
-            f"not {rows.shape} and {masks.shape}"
+            f"observations must be int8 [B, {OBSERVATION.size}] with masks [B, {NUM_ACTIONS}], "
+            f"not {list(rows.shape)} and {list(masks.shape)}"
         )
     views = np.zeros(len(rows), DTYPE)
     _decode_all(views, rows.view(np.int64), rows, masks)

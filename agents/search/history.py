@@ -83,6 +83,6 @@ def past_actions(s: State, actions: npt.NDArray[np.int8]) -> int:
 def _past_cards(s: State, actions: npt.NDArray[np.int8], count: int) -> int:
     for card in range(NUM_CARDS):
         number = s.order[card >> 3] >> 8 * (card & 7) & 0x7F
-        if number:
+        if 0 < number <= s.num_played:
             actions[count + number - 1] = card
     return count + int64(s.num_played)

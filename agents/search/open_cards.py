@@ -20,49 +20,69 @@ from ..heuristic.hand import Style, Tables
 from ..heuristic.view import View
 from .model import OBSERVATION_WORDS, decide
 
-NUM_TABLES = 7
+NUM_TABLES = 6
 """Records that the functions here want as scratch."""
+
+_MOST_WORDS = 3  # right, left, and one of them once more
+_PATHS = 1 << _MOST_WORDS
 
 _CONTRACT, _PLAY, _DISCARD = int(Phase.CONTRACT), int(Phase.PLAY), int(Phase.DISCARD)
 _PASS, _BID, _SAY_PLAY = int(Action.PASS), int(Action.BID), int(Action.PLAY)
-_SAY_INVITE = int(Action.INVITE)
 _NUM_STRAINS = 5
 _LOWEST_LEVEL = 6
 
 
+@njit
+def _say(tables: npt.NDArray[Any], path: int, deciders: npt.NDArray[np.int64]) -> int:
+    """Let the defence of `tables[1]` say the words of a path, until cards are played or none is.
+
+    Bit n of `path` tells which of two words the n-th to speak says. Returns how many spoke; they
+    are written to `deciders`, int64 [3].
+    """
+    s = tables[1]
+    count = 0
+    while s.seat >= 0 and s.phase != _PLAY:
+        deciders[count] = s.seat
+        legal = legal_actions(s)
+        word = legal & -legal if path >> count & 1 == 0 else legal & (legal - 1)
+        step(s, popcount(word - 1))
+        count += 1
+    return count
+
+
 @njit_called
-def settle_defence(table: Ints, scratch: Ints, tables: npt.NDArray[Any], level: int) -> None:
-    """End the deal `tables[level]`, a contract named, all payments right.
+def settle_defence(table: Ints, scratch: Ints, tables: npt.NDArray[Any]) -> None:
+    """End the deal `tables[0]`, a contract named or some of the defence said, all payments right.
 
     Each defender says what pays him best, knowing all cards; of equal words the first, a pass
     before *play*, *alone* before *invite*. The cards are solved.
 
     Args:
         table, scratch: of a solver's `Memory`.
-        tables: State records; those after `level` are scratch.
-        level: at most 3 from the last but one.
+        tables: State records [3]; those after the first are scratch.
     """
-    s = tables[level]
-    if s.seat < 0:
-        return
-    if s.phase == _PLAY:
-        settle(table, scratch, tables[level:], right_of(s.owner))
-        return
-    seat = s.seat
-    legal = legal_actions(s)
-    best = int64(-(2**40))
-    best_action = -1
-    while legal:
-        action = popcount((legal & -legal) - 1)
-        legal &= legal - 1
-        tables[level + 1] = tables[level]
-        step(tables[level + 1], action)
-        settle_defence(table, scratch, tables, level + 1)
-        if tables[level + 1].settled_thirds[seat] > best:
-            best = tables[level + 1].settled_thirds[seat]
-            best_action = action
-    step(s, best_action)
-    settle_defence(table, scratch, tables, level)
+    payments = np.zeros((_PATHS, 3), np.int64)
+    deciders = np.zeros((_PATHS, _MOST_WORDS), np.int64)
+    counts = np.zeros(_PATHS, np.int64)
+    owner = tables[0].owner
+    for path in range(_PATHS):
+        tables[1] = tables[0]
+        counts[path] = _say(tables, path, deciders[path])
+        if path >> counts[path] == 0:  # no word left over: a path of its own
+            settle(table, scratch, tables[1:], right_of(owner))
+            payments[path] = tables[1].settled_thirds
+    best = np.arange(_PATHS)  # from each beginning of a path, the whole path that follows
+    for n in range(_MOST_WORDS - 1, -1, -1):
+        for path in range(1 << n):
+            other = path | 1 << n
+            seat = deciders[path, n]
+            is_said = counts[path] > n
+            if is_said and payments[best[other], seat] > payments[best[path], seat]:
+                best[path] = best[other]
+    tables[1] = tables[0]
+    _say(tables, best[0], deciders[0])
+    settle(table, scratch, tables[1:], right_of(owner))
+    tables[0] = tables[1]
 
 
 @njit_called
@@ -70,7 +90,7 @@ def value_word(table: Ints, scratch: Ints, tables: npt.NDArray[Any], action: int
     """What a word in the defence brings to the seat to act at `tables[0]`, in thirds."""
     seat = tables[0].seat
     step(tables[0], action)
-    settle_defence(table, scratch, tables, 0)
+    settle_defence(table, scratch, tables)
     return int64(tables[0].settled_thirds[seat])
 
 
@@ -111,10 +131,10 @@ def value_contracts(
         for rung in range(lowest, NUM_RUNGS, _NUM_STRAINS):
             level = _LOWEST_LEVEL + rung // _NUM_STRAINS
             if rung == lowest or tricks - 1 <= level <= tricks:
-                tables[1] = tables[0]
-                step(tables[1], _BID + rung)
-                settle_defence(table, scratch, tables, 1)
-                values[rung] = tables[1].settled_thirds[owner]
+                tables[2] = tables[0]
+                step(tables[2], _BID + rung)
+                settle_defence(table, scratch, tables[2:])
+                values[rung] = tables[2].settled_thirds[owner]
 
 
 @njit
@@ -232,7 +252,7 @@ def value_passing(
     while s.seat >= 0 and s.phase <= _CONTRACT:
         step(s, decide(t, style, s, view, words))
     if s.owner >= 0:
-        settle_defence(table, scratch, tables, 0)
+        settle_defence(table, scratch, tables)
     else:
         settle(table, scratch, tables, seat)
     return int64(s.settled_thirds[seat])

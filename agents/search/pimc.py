@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from prefa_env.cards import cards_of
 from prefa_env.prefa.rules import NUM_CARDS, Phase, Rules
 from prefa_env.prefa.state import DTYPE, State
 from prefa_env.solver import Memory
@@ -18,15 +19,16 @@ from ..heuristic import Heuristic
 from ..heuristic.view import DTYPE as VIEW_DTYPE
 from ..heuristic.view import View, decode
 from .recall import recall_tables
-from .sampling import Sampler, Weigh
+from .sampling import NoWorldError, Sampler, Weigh
 from .screening import MOST, screen
+from .validity import is_possible
 from .valuation import value_actions, value_cards
 
 BIDDING_WORLDS = 64
 """Worlds for a decision before the first card, at least."""
 
 
-MOST_WORLDS = 100_000
+MOST_WORLDS = 10_000
 """A bound for memory's sake; more than a few hundred gain nothing."""
 
 
@@ -53,6 +55,8 @@ class Pimc:
             caution: standard errors that another action's advantage over the model's must exceed
                 before the first card.
         """
+        if type(worlds) is not int or not 1 <= worlds <= MOST_WORLDS:
+            raise ValueError(f"pimc needs how many worlds, 1 to {MOST_WORLDS}, not {worlds!r}")
         self.name = f"pimc:{worlds}"
         self._worlds = worlds
         self._rules = rules if rules is not None else Rules()
@@ -65,19 +69,26 @@ class Pimc:
         self._view = np.zeros(1, VIEW_DTYPE)
 
     def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
-        """See `Agent.act`."""
-        actions = self._model.act(observations, action_masks, keys)
+        """See `Agent.act`.
+
+        Raises NoWorldError for a row that cannot have come from a game of these rules.
+        """
         seen = recall_tables(observations, self._rules.flags)
         views = decode(observations, action_masks)
+        words = np.ascontiguousarray(observations, np.int8).view(np.int64)
+        for row, table in enumerate(seen):
+            if not is_possible(table, words[row], views[row].legal, self._tables):
+                raise NoWorldError(f"row {row}: no game leads to this observation and action mask")
+        actions = self._model.act(observations, action_masks, keys)
         for i in np.flatnonzero(np.count_nonzero(action_masks, axis=1) > 1):
-            choose = self._card if seen[i].phase == Phase.PLAY else self._word
+            choose = self._search_card if seen[i].phase == Phase.PLAY else self._search_bidding
             actions[i] = choose(seen[i], views[i], keys[i], int(actions[i]))
         return actions
 
-    def _card(self, seen: State, view: View, key: np.uint64, favourite: int) -> int:
+    def _search_card(self, seen: State, view: View, key: np.uint64, favourite: int) -> int:
         worlds, counts = self._sampler.draw(seen, key, self._worlds)
         sums = np.full(NUM_CARDS, np.iinfo(np.int64).min // 2)
-        sums[np.flatnonzero([view.legal >> c & 1 for c in range(NUM_CARDS)])] = 0
+        sums[cards_of(view.legal)] = 0
         value_cards(
             self._memory.table, self._memory.scratch, seen, worlds, counts, self._by_tricks,
             self._tables, sums,
@@ -85,9 +96,10 @@ class Pimc:
         best = int(sums.argmax())
         return favourite if sums[favourite] == sums[best] else best
 
-    def _word(self, seen: State, view: View, key: np.uint64, favourite: int) -> int:
+    def _search_bidding(self, seen: State, view: View, key: np.uint64, favourite: int) -> int:
         actions = np.empty(MOST, np.int64)
-        actions = actions[: screen(self._model.tables, self._model.style, view, actions)]
+        count = screen(self._model.tables, self._model.style, view, favourite, actions)
+        actions = actions[:count]
         if len(actions) < 2:
             return favourite
         size = max(self._worlds, BIDDING_WORLDS)
@@ -97,17 +109,15 @@ class Pimc:
             self._memory.table, self._memory.scratch, self._model.tables, self._model.style,
             seen, worlds, actions, self._tables, self._view[0], payments,
         )  # fmt: skip
-        return self._best(actions, payments, counts / size, favourite)
+        return self._best(actions, payments, counts / size)
 
     def _best(
         self,
         actions: npt.NDArray[np.int64],
         payments: npt.NDArray[np.float64],
         shares: npt.NDArray[np.float64],
-        favourite: int,
     ) -> int:
-        base = np.flatnonzero(actions == favourite)
-        gains = payments - payments[base[0] if base.size else 0]
+        gains = payments - payments[0]  # over the model's own choice
         means = gains @ shares
         errors = np.sqrt((gains - means[:, None]) ** 2 @ shares / len(shares))
         return int(actions[(means - self._caution * errors).argmax()])

@@ -112,13 +112,14 @@ class Sampler:
         else:
             tables = np.empty(len(worlds), DTYPE)
             _enter(seen, worlds, tables)
-            weights = np.asarray(self._weigh(seen, tables), np.float64)
+            weights = np.asarray(self._weigh(seen.copy(), tables), np.float64)
             if weights.shape != (len(worlds),):
                 raise ValueError(f"weights must be [{len(worlds)}], not {list(weights.shape)}")
-        if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() <= 0:
+        if not np.isfinite(weights).all() or (weights < 0).any() or weights.max() == 0:
             _logger.warning("no world has a usable weight; all count the same")
             weights = np.ones(len(worlds))
-        return weights
+        scaled: Weights = weights / weights.max()
+        return scaled
 
 
 @njit

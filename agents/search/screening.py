@@ -56,12 +56,13 @@ def _score_discards(t: Tables, v: View, scores: npt.NDArray[np.float64]) -> None
 
 
 @njit_called
-def screen(t: Tables, style: Style, v: View, actions: npt.NDArray[np.int64]) -> int:
-    """Write the actions worth simulating, the model's favourite first; how many.
+def screen(t: Tables, style: Style, v: View, favourite: int, actions: npt.NDArray[np.int64]) -> int:
+    """Write the actions worth simulating, the model's own choice first; how many.
 
     Args:
         t, style: the model.
         v: what the seat sees.
+        favourite: the model's own choice.
         actions: int64 [MOST].
     """
     scores = np.full(NUM_ACTIONS, -1e9)
@@ -75,8 +76,10 @@ def screen(t: Tables, style: Style, v: View, actions: npt.NDArray[np.int64]) -> 
         scores[_WRITE] = t.decline
     else:
         scores[:] = 0
-    count = 0
-    best = -1e9
+    actions[0] = favourite
+    count = 1
+    best = scores.max()
+    scores[favourite] = -2e9
     while count < MOST:
         top = -1
         for action in range(NUM_ACTIONS):
@@ -84,7 +87,6 @@ def screen(t: Tables, style: Style, v: View, actions: npt.NDArray[np.int64]) -> 
                 top = action
         if top < 0 or scores[top] < best - _MARGIN:
             break
-        best = max(best, scores[top])
         scores[top] = -2e9
         actions[count] = top
         count += 1
