@@ -23,6 +23,7 @@ MEMORY = solver.Memory()
 
 
 def settled(table: State, viewer: int) -> list[int]:
+    """Settled thirds of all seats, as they are for `viewer`."""
     tables = np.zeros(2, DTYPE)
     tables[0] = table
     settle(MEMORY.table, MEMORY.scratch, tables, viewer)

@@ -19,7 +19,7 @@ from prefa_env.prefa.rules import NUM_CARDS, Phase
 from prefa_env.prefa.state import DTYPE
 from tests.agents.search.positions import positions
 from tests.helpers import RULES, members, observation_of
-from tests.test_payment import exact
+from tests.test_payment import exact, settled
 
 SPECS = ("pimc:2", "heuristic+pimc:3", "pimc:1+heuristic", "open", "heuristic+open")
 SEEDS = SeedSet("search")
@@ -73,13 +73,15 @@ def test_number_of_processes_changes_nothing(spec: str) -> None:
 
 
 def test_cards_are_worth_what_minimax_says() -> None:
-    """Every card of a declarer, in money, in the one world there is."""
+    """Every card, in money, in the one world there is; an invited hand plays for the inviter."""
     memory = solver.Memory()
     checked = 0
+    invited = 0
     for table, _ in positions("cards", 80):
         left = 10 - int(sum(table.tricks))
-        if table.phase != Phase.PLAY or left > 4 or table.seat != table.owner:
+        if table.phase != Phase.PLAY or left > 4:
             continue
+        gainer = int(prefa.beneficiary(table))
         tables = np.zeros(3, DTYPE)
         tables[2] = table
         sums = np.full(NUM_CARDS, -(10**6))
@@ -90,11 +92,14 @@ def test_cards_are_worth_what_minimax_says() -> None:
             if card in legal:
                 after: Any = table.copy()
                 prefa.step(after, card)
-                assert sums[card] == 2 * exact(after, int(table.owner))
-                checked += 1
+                assert sums[card] == 2 * settled(after, gainer)[gainer]
+                if table.seat == table.owner:
+                    assert sums[card] == 2 * exact(after, gainer)
+                    checked += 1
+                invited += gainer != table.seat
             else:
                 assert sums[card] == -(10**6)
-    assert checked > 100
+    assert checked > 100 and invited > 10
 
 
 def test_stronger_than_the_rule_player() -> None:
