@@ -263,4 +263,4 @@ def test_options_of_the_scripts(page: str, config: Callable[[], Any]) -> None:
 
 def test_agents_are_named() -> None:
     text = (DOCS / "agents.md").read_text("utf-8")
-    assert re.findall(r"^\| `([\w-]+)` \| ", text, re.M)[3:] == list(AGENT_NAMES)
+    assert re.findall(r"^\| `([\w:-]+)` \| ", text, re.M)[3:] == list(AGENT_NAMES)

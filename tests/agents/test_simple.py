@@ -62,7 +62,8 @@ def test_first_legal_and_pass_always() -> None:
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_names_make_agents_that_know_them(name: str) -> None:
-    assert make_agent(name).name == name
+    spec = name.replace(":N", ":2")
+    assert make_agent(spec).name == spec
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
