@@ -15,10 +15,10 @@ from prefa_env.words import int64
 MAX_ACTIONS = MAX_CALLS + 40
 """Room for the actions of any deal."""
 
-_AUCTION, _CONTRACT, _DEFENCE = int(Phase.AUCTION), int(Phase.CONTRACT), int(Phase.DEFENCE)
+_AUCTION, _CONTRACT = int(Phase.AUCTION), int(Phase.CONTRACT)
 _PASS, _BID, _PLAY = int(Action.PASS), int(Action.BID), int(Action.PLAY)
 _ALONE, _INVITE = int(Action.ALONE), int(Action.INVITE)
-_HAND_SIZE, _SEATS = PACK.hand_size, PACK.seats
+_SEATS = PACK.seats
 
 
 @njit

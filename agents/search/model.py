@@ -12,7 +12,7 @@ from prefa_env.bits import popcount
 from prefa_env.prefa import OBSERVATION
 from prefa_env.prefa.kernel import deal, legal_actions, note_aces, step
 from prefa_env.prefa.observation import observe
-from prefa_env.prefa.rules import NUM_CARDS, Phase
+from prefa_env.prefa.rules import NUM_CARDS, Action, Phase
 from prefa_env.prefa.state import State
 from prefa_env.streams import derive_key, mix, to_unit
 from prefa_env.words import Words, int64
@@ -26,7 +26,8 @@ from .worlds import DISCARDS, Cards, enter_world
 OBSERVATION_WORDS = OBSERVATION.size // 8
 
 _DISCARD, _CONTRACT, _PLAY = int(Phase.DISCARD), int(Phase.CONTRACT), int(Phase.PLAY)
-_PAIRS = 66
+_FIRST_BID = int(Action.BID) - int(Action.PASS) + 1  # as a byte of `State.calls`
+_PAIRS = 66  # of twelve cards
 
 _DISAGREEMENT = 0.2
 """What a call or a word in the defence that the model would not have said makes of a world."""
@@ -62,8 +63,8 @@ def _lowest_contract(s: State) -> int:
     number = s.num_calls - 1
     while number >= 0:
         call = s.calls[number >> 3] >> 8 * (number & 7) & 0x7F
-        if call > 2:
-            return int64(call - 3)
+        if call >= _FIRST_BID:
+            return int64(call - _FIRST_BID)
         number -= 1
     return 0
 

@@ -15,20 +15,20 @@ from prefa_env._jit import njit
 from prefa_env.bits import popcount
 from prefa_env.prefa import OBSERVATION
 from prefa_env.prefa.kernel import left_of, right_of
-from prefa_env.prefa.rules import ALL_CARDS, SUIT, Action, Defence, Flag, Phase
+from prefa_env.prefa.rules import ALL_CARDS, NUM_RUNGS, SUIT, Action, Defence, Flag, Phase
 from prefa_env.prefa.state import DTYPE, MAX_CALLS, State
 from prefa_env.words import Words, int64
 
 from ..agent import Observations
 from ..heuristic.view import bits_32, hot, suits
 
-_AUCTION, _PLAY, _OVER = int(Phase.AUCTION), int(Phase.PLAY), int(Phase.OVER)
+_PLAY = int(Phase.PLAY)
 _BOTH = int(Defence.BOTH)
 _RIGHT_ALONE, _LEFT_ALONE = int(Defence.RIGHT_ALONE), int(Defence.LEFT_ALONE)
 _RIGHT_INVITES, _LEFT_INVITES = int(Defence.RIGHT_INVITES), int(Defence.LEFT_INVITES)
 _MATCH = int(Flag.MATCH)
 _WROTE = 1 << (int(Action.WRITE) - int(Action.PASS))
-_BIDS = ((1 << 25) - 1) << (int(Action.BID) - int(Action.PASS))
+_BIDS = ((1 << NUM_RUNGS) - 1) << (int(Action.BID) - int(Action.PASS))
 _ALL_SEATS = 0b111
 _NUM_PHASES = len(Phase)
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from prefa_env._jit import njit, njit_called
 from prefa_env.bits import popcount
 from prefa_env.prefa.kernel import beneficiary, left_of, legal_actions, pay, right_of, step
-from prefa_env.prefa.rules import SUIT, Defence
+from prefa_env.prefa.rules import NUM_CARDS, SUIT, Defence
 from prefa_env.prefa.state import State
 from prefa_env.solver.payment import settle, tricks_to_come
 from prefa_env.words import Ints, int64
@@ -22,6 +22,7 @@ from .worlds import Cards, enter_world
 
 _NOBODY = int(Defence.NOBODY)
 _ALL_SEATS = 0b111
+_WIDTH = NUM_CARDS // 4  # cards a suit
 
 Payments = npt.NDArray[np.float64]
 
@@ -29,7 +30,7 @@ Payments = npt.NDArray[np.float64]
 @njit
 def _is_equal(s: State, low: int, high: int) -> bool:
     """Whether two cards of the seat to act, low and high, are worth the same to everyone."""
-    suit = int64(SUIT) << (popcount(low - 1) // 8 * 8)
+    suit = int64(SUIT) << (popcount(low - 1) // _WIDTH * _WIDTH)
     between = suit & (high - 1) & -(low << 1)
     others = (s.hands[0] | s.hands[1] | s.hands[2] | s.trick) & ~s.hands[s.seat]
     return high & suit != 0 and between & others == 0
