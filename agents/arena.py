@@ -1,23 +1,23 @@
-"""Deals played by agents against each other, each in all rotations with the same cards.
+"""Deals played by agents against each other, each in several seatings with the same cards.
 
-Nothing in a result depends on how many deals are played at once: decks and dealers are keyed by
-(seed set, deal), chance inside an agent by (seed set, deal, seat, decision).
+Nothing in a result depends on how many deals are played at once, in which order or by how many
+processes: decks and all chance are keyed (see `benchmarks`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import multiprocessing
 import os
 import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,89 +26,28 @@ from prefa_env import VectorEnv
 from prefa_env._jit import njit
 from prefa_env.bits import popcount
 from prefa_env.game import Game, GameRules
-from prefa_env.streams import derive_key, draw_deck
 
-from . import behaviour
-from .agent import Actions, Agent, Keys, ask
-from .statistics import estimate
-
-CANDIDATE, FIELD = 0, 1
-"""Entries of a seating: indices of the two agents that are compared."""
-
-_DEALS, _AGENTS = 0, 1
-"""Sub-streams of a set: its deals; the agent in seat 0, those in other seats follow."""
+from .agent import Actions, Agent, ask
+from .benchmarks import SeedSet
 
 
-# -- named sets of deals --------------------------------------------------------------------------
+class AgentError(RuntimeError):
+    """An agent that raised, or that returned no actions at all; it is out of the game."""
 
+    def __init__(self, agent: str, message: str) -> None:
+        super().__init__(agent, message)
+        self.agent = agent
+        self.message = message
 
-@njit
-def _draw_deals(
-    key: np.uint64, first: int, decks: npt.NDArray[np.int8], dealers: npt.NDArray[np.int8], n: int
-) -> None:
-    """Write deals `first`, `first + 1`, ... of a set for `n` seats."""
-    for i in range(decks.shape[0]):
-        dealers[i] = draw_deck(decks[i], key, _DEALS, first + i, n)
-
-
-@njit
-def _derive_agent_keys(
-    key: np.uint64,
-    deals: npt.NDArray[np.int64],
-    seats: npt.NDArray[np.int8],
-    decision: int,
-    rows: npt.NDArray[np.int64],
-    keys: Keys,
-) -> None:
-    """Write the key of (deal, seat, decision) for each row."""
-    for k in range(rows.shape[0]):
-        i = rows[k]
-        seat_key = derive_key(key, _AGENTS + seats[i])
-        keys[k] = derive_key(derive_key(seat_key, deals[i]), decision)
-
-
-@dataclass(frozen=True)
-class SeedSet:
-    """An endless row of deals with a name; the name is all that decides about it."""
-
-    name: str
-
-    @property
-    def key(self) -> np.uint64:
-        """The key that the set's streams derive from: a hash of the name."""
-        return np.uint64(int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little"))
-
-    def deals(
-        self, game: Game, first: int, count: int
-    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
-        """Decks int8 [count, cards] and dealers int8 [count] from deal `first` on."""
-        decks = np.empty((count, game.NUM_CARDS), np.int8)
-        dealers = np.empty(count, np.int8)
-        _draw_deals(self.key, first, decks, dealers, game.NUM_SEATS)
-        return decks, dealers
-
-    def fingerprint(self, game: Game, count: int) -> str:
-        """Hash of the first `count` deals: for each its dealer, then its deck, a byte a number."""
-        digest = hashlib.sha256()
-        for first in range(0, count, 4096):
-            decks, dealers = self.deals(game, first, min(4096, count - first))
-            digest.update(np.column_stack([dealers, decks]).tobytes())
-        return digest.hexdigest()[:16]
-
-
-# -- playing --------------------------------------------------------------------------------------
-
-
-def rotations(num_seats: int) -> npt.NDArray[np.int64]:
-    """int64 [S, S]: seatings X-Y-Y; in seating r the candidate sits in seat r, else the field."""
-    return np.where(np.eye(num_seats, dtype=np.bool_), CANDIDATE, FIELD).astype(np.int64)
+    def __str__(self) -> str:
+        return f"agent {self.agent!r}: {self.message}"
 
 
 @dataclass(frozen=True)
 class Played:
     """D finished deals in R seatings for S seats; L is the longest deal in actions."""
 
-    first: int  # number of the first deal in its set
+    numbers: npt.NDArray[np.int64]  # [D], of the deals in their set
     decks: npt.NDArray[np.int8]  # [D, cards]
     dealers: npt.NDArray[np.int8]  # [D]
     seatings: npt.NDArray[np.int64]  # [R, S], who sat where
@@ -119,6 +58,107 @@ class Played:
     actions: npt.NDArray[np.int8]  # [D, R, L], -1 after the end
     seats: npt.NDArray[np.int8]  # [D, R, L], who did them
     tables: npt.NDArray[Any]  # game records [D, R]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def select(self, which: slice) -> Played:
+        """Some of the deals."""
+        parts = {name: array[which] for name, array in vars(self).items() if name != "seatings"}
+        return Played(seatings=self.seatings, **parts)
+
+
+class Arena:
+    """Plays deals of one set by one variant, here or in processes of its own; a context.
+
+    On leaving it by an exception the processes end at once.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        rules: GameRules,
+        agents: Sequence[Agent],
+        seeds: SeedSet,
+        workers: int = 1,
+        batch_size: int | None = None,
+    ) -> None:
+        """Take note of what is to be played; processes start when they are first needed.
+
+        Args:
+            game: the game module.
+            rules: the variant.
+            agents: the players; copied to each process.
+            seeds: the deals.
+            workers: processes; 1 plays in this one.
+            batch_size: deals played at once, each at R tables; if None few at first, then more as
+                long as a lot of them takes less than a second.
+        """
+        self._job = _Job(game, rules, agents, seeds)
+        self._workers = workers
+        self._batch_size = batch_size
+        self._pool: ProcessPoolExecutor | None = None
+        self._others: list[Any] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is None:
+            return
+        if error is not None:  # do not wait for lots that nobody wants any more
+            for process in multiprocessing.active_children():
+                if process not in self._others:
+                    process.terminate()
+        self._pool.shutdown(cancel_futures=True)
+
+    def play(
+        self, seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]
+    ) -> Iterator[Played]:
+        """Play deals in every seating, some at a time, in order.
+
+        Agents are asked only where two or more actions are legal, each once a step with all its
+        rows. An illegal action is counted and replaced by the lowest legal one.
+
+        Args:
+            seatings: int64 [R, S], for each seating and seat an index of `agents`.
+            numbers: int64 [D], which deals of the set.
+
+        Raises:
+            AgentError: an agent raised, or returned something else than an integer a row.
+            BrokenProcessPool: a worker was killed.
+        """
+        if self._workers == 1:
+            for first, last in _lots(len(numbers), self._batch_size):
+                yield self._job.play(seatings, numbers[first:last])
+            return
+        if len(numbers):  # what is to be compiled, is now, once
+            yield self._job.play(seatings, numbers[:1])
+        share = -(-len(numbers) // (_LOTS_A_WORKER * self._workers))
+        size = min(self._batch_size or _MOST_AT_ONCE, max(share, 1))
+        waiting: deque[Future[Played]] = deque()
+        try:
+            for first, last in _lots(len(numbers), size, first=1):
+                pool = self._pool or self._start()
+                waiting.append(pool.submit(_play_in_worker, seatings, numbers[first:last]))
+                if len(waiting) >= 2 * self._workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:  # of a caller that has seen enough
+            for future in waiting:
+                future.cancel()
+
+    def _start(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("spawn")  # a fork may copy a lock that is held
+        self._others = multiprocessing.active_children()
+        self._pool = ProcessPoolExecutor(self._workers, context, _start_worker, (self._job,))
+        return self._pool
 
 
 def play(
@@ -131,74 +171,29 @@ def play(
     batch_size: int | None = None,
     workers: int = 1,
 ) -> Iterator[Played]:
-    """Play the first deals of a set in every seating, some at a time, in order.
-
-    Agents are asked only where two or more actions are legal, each once a step with all its rows.
-    An illegal action is counted and replaced by the lowest legal one.
-
-    Args:
-        game: the game module.
-        rules: the variant.
-        agents: the players.
-        seatings: int64 [R, S], for each seating and seat an index of `agents`.
-        seeds: the deals.
-        deals: how many.
-        batch_size: deals played at once, each at R tables; if None few at first, then more as long
-            as a lot of them takes less than a second.
-        workers: processes; agents are copied to each.
-
-    Raises:
-        TypeError: an agent returned something else than an integer a row.
-        BrokenProcessPool: a worker was killed.
-    """
-    job = _Job(game, rules, agents, seatings, seeds)
-    if workers == 1:
-        yield from (job.play(*lot) for lot in _lots(deals, batch_size))
-        return
-    yield job.play(0, 1)  # what is to be compiled, is now, once
-    share = -(-deals // (_LOTS_A_WORKER * workers))
-    lots = _lots(deals, min(batch_size or _MOST_AT_ONCE, share), first=1)
-    context = multiprocessing.get_context("spawn")  # a fork may copy a lock that is held
-    others = multiprocessing.active_children()
-    with ProcessPoolExecutor(workers, context, _start_worker, (job,)) as pool:
-        try:
-            yield from _in_order(pool, lots, 2 * workers)
-        except BaseException:  # do not wait for lots that nobody wants any more
-            for process in multiprocessing.active_children():
-                if process not in others:
-                    process.terminate()
-            raise
-
-
-def _in_order(
-    pool: ProcessPoolExecutor, lots: Iterator[tuple[int, int]], ahead: int
-) -> Iterator[Played]:
-    """Finished lots in order, never more than some of them begun ahead."""
-    waiting: deque[Future[Played]] = deque()
-    for lot in lots:
-        waiting.append(pool.submit(_play_in_worker, *lot))
-        if len(waiting) >= ahead:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
+    """Play the first deals of a set in every seating; arguments as `Arena` has them."""
+    with Arena(game, rules, agents, seeds, workers, batch_size) as arena:
+        yield from arena.play(seatings, np.arange(deals))
 
 
 _FEWEST_AT_ONCE, _MOST_AT_ONCE = 16, 512
 
+_LOTS_A_WORKER = 16
+"""Lots of deals that a worker gets one after the other, so that all end at about the same time."""
+
 
 def _lots(deals: int, batch_size: int | None, first: int = 0) -> Iterator[tuple[int, int]]:
-    """First deal and number of deals of each lot; the time to the next lot is that of playing."""
+    """Begin and end of each lot; the time to the next lot is that of playing."""
     size = batch_size or _FEWEST_AT_ONCE
     while first < deals:
         begun = time.perf_counter()
-        yield first, min(size, deals - first)
+        yield first, min(first + size, deals)
         first += size
         if batch_size is None and time.perf_counter() - begun < 1:
             size = min(2 * size, _MOST_AT_ONCE)
 
 
-_LOTS_A_WORKER = 16
-"""Lots of deals that a worker gets one after the other, so that all end at about the same time."""
+# -- in a process ---------------------------------------------------------------------------------
 
 
 @dataclass
@@ -208,9 +203,8 @@ class _Job:
     game: Game
     rules: GameRules
     agents: Sequence[Agent]
-    seatings: npt.NDArray[np.int64]
     seeds: SeedSet
-    env: VectorEnv | None = None
+    env: VectorEnv | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # A module goes to another process by its name.
@@ -219,11 +213,11 @@ class _Job:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, game=import_module(state["game"]))
 
-    def play(self, first: int, count: int) -> Played:
-        num_tables = count * len(self.seatings)
+    def play(self, seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> Played:
+        num_tables = len(numbers) * len(seatings)
         if self.env is None or self.env.num_envs != num_tables:
             self.env = VectorEnv(self.game, num_tables, self.rules, auto_reset=False)
-        return _play_batch(self.env, self.agents, self.seatings, self.seeds, first, count)
+        return _play_batch(self.env, self.agents, seatings, self.seeds, numbers)
 
 
 _jobs: list[_Job] = []
@@ -244,8 +238,8 @@ def _follow_parent() -> None:
         os._exit(1)
 
 
-def _play_in_worker(first: int, count: int) -> Played:
-    return _jobs[0].play(first, count)
+def _play_in_worker(seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> Played:
+    return _jobs[0].play(seatings, numbers)
 
 
 def _play_batch(
@@ -253,19 +247,17 @@ def _play_batch(
     agents: Sequence[Agent],
     seatings: npt.NDArray[np.int64],
     seeds: SeedSet,
-    first: int,
-    count: int,
+    numbers: npt.NDArray[np.int64],
 ) -> Played:
     num_seatings, num_seats = seatings.shape
     num_tables = env.num_envs
-    decks, dealers = seeds.deals(env.game, first, count)
+    decks, dealers = seeds.deals(env.game, numbers)
     env.reset(np.repeat(decks, num_seatings, axis=0), np.repeat(dealers, num_seatings))
-    numbers = np.repeat(np.arange(first, first + count), num_seatings)
+    deals = np.repeat(numbers, num_seatings)
     distinct, seating = _distinct(agents, seatings)
-    players = np.tile(seating, (count, 1))
+    players = np.tile(seating, (len(numbers), 1))
     rows = np.empty((len(distinct), num_tables), np.int64)
     sizes = np.empty(len(distinct), np.int64)
-    keys = np.empty(num_tables, np.uint64)
     illegal = np.zeros((num_tables, num_seats), np.int64)
     all_actions: list[npt.NDArray[np.int8]] = []
     all_seats: list[npt.NDArray[np.int8]] = []
@@ -276,23 +268,28 @@ def _play_batch(
             asked = rows[index, : sizes[index]]
             if asked.size == 0:
                 continue
-            _derive_agent_keys(seeds.key, numbers, env.seats, len(all_actions), asked, keys)
-            chosen = ask(
-                agent,
-                env.tables[asked],
-                env.observations[asked],
-                env.action_masks[asked],
-                keys[: asked.size].copy(),
-            )
+            keys = seeds.agent_keys(deals, env.seats, len(all_actions), asked)
+            try:
+                chosen = ask(
+                    agent,
+                    env.tables[asked],
+                    env.observations[asked],
+                    env.action_masks[asked],
+                    keys,
+                )
+            except MemoryError:
+                raise
+            except Exception as error:
+                raise AgentError(agent.name, f"{type(error).__name__}: {error}") from error
             checked = _check(agent, chosen, asked.size)
             _accept(env.legal_actions, env.seats, asked, checked, actions, illegal)
         all_seats.append(env.seats.copy())
         all_actions.append(np.where(env.seats < 0, -1, actions).astype(np.int8))
         env.step(actions)
-    shape = (count, num_seatings)
+    shape = (len(numbers), num_seatings)
     tables = env.tables.copy()
     return Played(
-        first=first,
+        numbers=numbers,
         decks=decks,
         dealers=dealers,
         seatings=seatings,
@@ -309,9 +306,12 @@ def _play_batch(
 def _distinct(
     agents: Sequence[Agent], seatings: npt.NDArray[np.int64]
 ) -> tuple[list[Agent], npt.NDArray[np.int64]]:
-    """Each agent once, and the seatings in their indices."""
-    distinct = list({id(agent): agent for agent in agents}.values())
-    index = np.array([next(i for i, d in enumerate(distinct) if d is agent) for agent in agents])
+    """Each agent that sits somewhere once, and the seatings in their indices."""
+    seated = [agents[index] for index in np.unique(seatings)]
+    distinct = list({id(agent): agent for agent in seated}.values())
+    index = np.zeros(len(agents), np.int64)
+    for i in np.unique(seatings):
+        index[i] = next(k for k, agent in enumerate(distinct) if agent is agents[i])
     return distinct, index[seatings]
 
 
@@ -357,105 +357,7 @@ def _accept(
 def _check(agent: Agent, chosen: Any, size: int) -> Actions:
     array = np.asarray(chosen)
     if array.shape != (size,) or array.dtype.kind not in "iu":
-        raise TypeError(
-            f"agent {agent.name!r} must return {size} integers, not {array.dtype} {array.shape}"
+        raise AgentError(
+            agent.name, f"must return {size} integers, not {array.dtype} {array.shape}"
         )
     return np.ascontiguousarray(array, np.int64)
-
-
-# -- comparing ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What a candidate won a deal against a field: the deal's mean over all rotations."""
-
-    candidate: str
-    field: str
-    deals: int
-    mean: float
-    low: float  # 95 % interval
-    high: float
-    sd: float  # of a deal
-    per_seat: tuple[float, ...]  # mean with the candidate in seat 0, 1, ...
-    illegal: int  # illegal moves, by anyone
-    illegal_candidate: int
-    illegal_field: int
-    nonzero: int  # games whose payments do not sum to zero
-    behaviour: dict[str, behaviour.Shares]  # of `candidate` and `field`
-
-
-def compare(
-    game: Game,
-    rules: GameRules,
-    candidate: Agent,
-    field: Agent,
-    seeds: SeedSet,
-    deals: int,
-    batch_size: int | None = None,
-    workers: int = 1,
-    on_played: Callable[[Played], None] | None = None,
-) -> Comparison:
-    """Measure a candidate against copies of a field agent on duplicate deals.
-
-    Args:
-        game: the game module.
-        rules: the variant.
-        candidate: sits in each seat in turn.
-        field: sits in all other seats.
-        seeds: the deals.
-        deals: how many, at least 2; each is played once a seat.
-        batch_size: deals played at once; if None as many as take about a second.
-        workers: processes.
-        on_played: called with each lot of finished deals, in order.
-    """
-    seatings = rotations(game.NUM_SEATS)
-    is_candidate = seatings == CANDIDATE
-    won: list[npt.NDArray[np.int64]] = []
-    illegal = np.zeros(seatings.shape, np.int64)
-    nonzero = 0
-    counts: dict[str, behaviour.Counts] = {"candidate": {}, "field": {}}
-    for played in play(
-        game, rules, [candidate, field], seatings, seeds, deals, batch_size, workers
-    ):
-        won.append(played.settled_thirds[:, is_candidate])
-        illegal += played.illegal.sum(axis=0)
-        nonzero += count_nonzero(played)
-        for who, is_counted in (("candidate", is_candidate), ("field", ~is_candidate)):
-            counts[who] = behaviour.add(counts[who], _behaviour(game, played, is_counted))
-        if on_played is not None:
-            on_played(played)
-    thirds = np.concatenate(won)  # [deals, S], by the candidate's seat
-    result = estimate(thirds.sum(axis=1) / (3 * game.NUM_SEATS))
-    return Comparison(
-        candidate=candidate.name,
-        field=field.name,
-        deals=deals,
-        mean=result.mean,
-        low=result.low,
-        high=result.high,
-        sd=result.sd,
-        per_seat=tuple(map(float, thirds.mean(axis=0) / 3)),
-        illegal=int(illegal.sum()),
-        illegal_candidate=int(illegal[is_candidate].sum()),
-        illegal_field=int(illegal[~is_candidate].sum()),
-        nonzero=nonzero,
-        behaviour={who: behaviour.shares(game.NAME, number) for who, number in counts.items()},
-    )
-
-
-def count_nonzero(played: Played) -> int:
-    """Games in which kapikia or settled kapikia do not sum to zero."""
-    sums = played.settled_thirds.sum(axis=-1) != 0
-    return int((sums | (played.kapikia.sum(axis=-1) != 0)).sum())
-
-
-def _behaviour(game: Game, played: Played, is_counted: npt.NDArray[np.bool_]) -> behaviour.Counts:
-    length = played.actions.shape[-1]
-    return behaviour.count(
-        game.NAME,
-        played.tables.reshape(-1),
-        played.actions.reshape(-1, length),
-        played.seats.reshape(-1, length),
-        np.tile(is_counted, (len(played.tables), 1)),
-    )

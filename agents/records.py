@@ -28,9 +28,12 @@ import numpy.typing as npt
 
 from prefa_env.doors import find_game
 from prefa_env.game import Game, GameRules
+from prefa_env.prefa import NAME as PREFA
+from prefa_env.render import table_text
 
-from .arena import Played, SeedSet
+from .arena import Played
 from .atomic import atomic_write
+from .benchmarks import SeedSet
 
 VERSION = 1
 
@@ -202,9 +205,14 @@ class RecordWriter:
                     kapikia=tuple(played.kapikia[d, r].tolist()),
                     kassa=tuple(played.kassa[d, r].tolist()),
                     settled=tuple((played.settled_thirds[d, r] / 3).tolist()),
-                    seed=f"{seeds.name}:{played.first + d}",
+                    seed=f"{seeds.name}:{played.numbers[d]}",
                 )
                 self._file.write(record.to_json() + "\n")
+
+    def position(self) -> int:
+        """Bytes written so far; they are in the file."""
+        self._file.flush()
+        return self._file.tell()
 
     def _actions(self, actions: npt.NDArray[np.int8]) -> tuple[str, ...]:
         return tuple(self._texts[action] for action in actions.tolist() if action >= 0)
@@ -212,8 +220,62 @@ class RecordWriter:
 
 @contextmanager
 def open_records(
-    path: str | os.PathLike[str], game: Game, rules: GameRules
+    path: str | os.PathLike[str], game: Game, rules: GameRules, kept: int | None = None
 ) -> Iterator[RecordWriter]:
-    """A writer whose file takes its name when the block ends without error (`atomic_write`)."""
-    with atomic_write(path) as file:
+    """A writer of records.
+
+    Args:
+        path: the file.
+        game: the game module.
+        rules: the variant.
+        kept: go on after so many bytes of the file. If None the file is written anew and takes its
+            name when the block ends without error (`atomic_write`).
+
+    Raises:
+        RecordError: the file is shorter than `kept`.
+        OSError: the file cannot be written.
+    """
+    if kept is None:
+        with atomic_write(path) as file:
+            yield RecordWriter(file, game, rules)
+        return
+    with Path(path).open("a", encoding="utf-8") as file:
+        if file.tell() < kept:
+            raise RecordError(
+                f"{os.fspath(path)} has lost records: {file.tell()} bytes, there were {kept}"
+            )
+        file.truncate(kept)
         yield RecordWriter(file, game, rules)
+
+
+def show(place: str) -> str:
+    """A record played again, as text.
+
+    Args:
+        place: a file of records, and after a colon the number of a line, from 1; without it the
+            first one.
+
+    Raises:
+        RecordError: no such line, or the record is broken or contradicts its replay.
+        OSError: the file cannot be read.
+    """
+    path, colon, number = place.rpartition(":")
+    if not (colon and number.isdecimal()):
+        path, number = place, "1"
+    for line, record in enumerate(read_records(path), 1):
+        if line == int(number):
+            try:
+                table = replay(record)
+            except RecordError as error:
+                raise RecordError(f"{place}: {error}") from None
+            return _describe(record, table)
+    raise RecordError(f"{path} has no line {number}")
+
+
+def _describe(record: Record, table: Any) -> str:
+    lines = [f"{record.game}, deal {record.seed}: {record.deal}"]
+    lines += [f"player_{seat:<2} {agent}" for seat, agent in enumerate(record.agents)]
+    if record.game == PREFA:
+        lines += ["", table_text(table)]
+    settled = ", ".join(f"{value:+.2f}" for value in record.settled)
+    return "\n".join([*lines, f"settled   {settled}", "the replay agrees with the record"])

@@ -1,12 +1,10 @@
-"""Results of comparisons as a table for the console and as JSON."""
+"""Results on the console and in a file."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
-from importlib import metadata
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -14,13 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from prefa_env.game import Game, GameRules
-
-from .arena import Comparison, SeedSet
 from .atomic import atomic_write
 
-UNITS = {"prefa": "settled_kapikia"}
-"""What a deal is counted in, by game."""
+Row = Mapping[str, Any]
 
 _NARROWEST = 120
 """Columns where the output is no terminal."""
@@ -51,11 +45,6 @@ _LEGEND = (
 )
 
 
-def unit(game: Game) -> str:
-    """Name of the unit of a deal's worth."""
-    return UNITS.get(game.NAME, "points")
-
-
 def make_console() -> Console:
     """The console of the process; wide enough for the tables where it is no terminal."""
     console = Console()
@@ -64,33 +53,145 @@ def make_console() -> Console:
     return console
 
 
-def print_results(console: Console, game: Game, results: Sequence[Comparison]) -> None:
-    """Print what was won, then what was done."""
-    table = Table(title=f"{unit(game).replace('_', ' ')} per deal", **_style(console))
-    for header, names in (
-        ("candidate", [result.candidate for result in results]),
-        ("field", [result.field for result in results]),
-    ):
-        longest = max(map(len, [header, *names]))
+def print_results(console: Console, results: Row) -> None:
+    """Print an object of results: what was won, by whom, and what was done."""
+    rows = results["rows"]
+    unit = results["unit"].replace("_", " ")
+    league = results["league"]
+    if league is not None:
+        _print_ratings(console, league["ratings"], unit)
+        _print_payoffs(console, league, unit)
+    elif rows:
+        _print_rows(console, rows, f"{unit} per deal")
+        if any(shares for row in rows for shares in row["behaviour"].values()):
+            _print_behaviour(console, rows)
+    for cross in results["cross"]:
+        _print_cross(console, cross, unit)
+    if any(agent["regret"] or agent.get("ms") for agent in results["agents"].values()):
+        _print_agents(console, results["agents"])
+    for failure in results["failures"]:
+        console.print(
+            f"[bold red]out:[/] {escape(failure['agent'])}: {escape(failure['message'])} "
+            f"({escape(failure['candidate'])} against {escape(failure['field'])})"
+        )
+
+
+def _print_rows(console: Console, rows: Sequence[Row], title: str) -> None:
+    table = Table(title=title, **_style(console))
+    for header in ("candidate", "field"):
+        longest = max(map(len, [header, *(row[header] for row in rows)]))
         table.add_column(header, overflow="fold", min_width=min(longest, _NAME_WIDTH))
-    for header in ("deals", "mean", "95 %", "sd", "by seat", "illegal", "nonzero"):
+    for header in ("deals", "mean", "95 %", "p", "sd", "by seat", "illegal", "nonzero"):
         table.add_column(header, justify="right", no_wrap=True)
     between = " " if _is_wide(console) else "\n"
-    for result in results:
+    for row in rows:
         table.add_row(
-            escape(result.candidate),
-            escape(result.field),
-            str(result.deals),
-            f"{result.mean:+.2f}",
-            f"{result.low:+.2f}{between}{result.high:+.2f}",
-            f"{result.sd:.1f}",
-            between.join(f"{mean:+.1f}" for mean in result.per_seat),
-            _alarm(result.illegal),
-            _alarm(result.nonzero),
+            escape(row["candidate"]),
+            escape(row["field"]),
+            str(row["deals"]),
+            f"{row['mean']:+.2f}",
+            f"{row['low']:+.2f}{between}{row['high']:+.2f}",
+            _probability(row["p_holm"]),
+            f"{row['sd']:.1f}",
+            between.join(f"{mean:+.1f}" for mean in row["per_seat"]),
+            _alarm(row["illegal"]),
+            _alarm(row["nonzero"]),
         )
     console.print(table)
-    if any(shares for result in results for shares in result.behaviour.values()):
-        _print_behaviour(console, results)
+
+
+def _probability(p: float) -> str:
+    return "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+
+
+def _print_ratings(console: Console, ratings: Sequence[Row], unit: str) -> None:
+    table = Table(title=f"ratings: {unit} per deal over the average", **_style(console))
+    table.add_column("agent", overflow="fold")
+    for header in ("rating", "95 %", "openskill"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for row in sorted(ratings, key=lambda row: -row["rating"]):
+        table.add_row(
+            escape(row["agent"]),
+            f"{row['rating']:+.2f}",
+            f"{row['low']:+.2f} {row['high']:+.2f}",
+            f"{row['mu']:.1f} ± {row['sigma']:.1f}",
+        )
+    console.print(table)
+
+
+def _print_payoffs(console: Console, league: Row, unit: str) -> None:
+    table = Table(
+        title=f"{unit} per deal of the agent at the left among copies of the one above",
+        **_style(console),
+    )
+    table.add_column("")
+    numbers = range(len(league["agents"]))
+    for number in numbers:
+        table.add_column(str(number + 1), justify="right", no_wrap=True)
+    for i in numbers:
+        cells = [_own_payoff(league["payoffs"], i, j) for j in numbers]
+        table.add_row(f"{i + 1} {escape(league['agents'][i])}", *cells)
+    console.print(table)
+
+
+def _own_payoff(payoffs: Any, agent: int, others: int) -> str:
+    payoff = payoffs[agent]
+    while isinstance(payoff, list):
+        payoff = payoff[others]
+    return "–" if payoff is None or agent == others else f"{payoff:+.1f}"
+
+
+def _print_cross(console: Console, cross: Row, unit: str) -> None:
+    table = Table(
+        title=f"where {escape(cross['candidate'])} wins from {escape(cross['field'])}: "
+        f"{unit} per deal",
+        **_style(console),
+    )
+    for header in ("", "mean", "95 %"):
+        table.add_column(header, justify="right" if header else "left", no_wrap=True)
+    for name in ("bidding", "cards", "interaction", "both"):
+        found = cross[name]
+        table.add_row(name, f"{found['mean']:+.2f}", f"{found['low']:+.2f} {found['high']:+.2f}")
+    console.print(table)
+
+
+_AGENT_LEGEND = (
+    "ms per move asked alone, before the first card and for cards: p50 / p95 of the slowest kind of "
+    "decision · regret: tricks that a card gave away by open cards, as declarer and as defender · "
+    "named, took, could: mean level of contracts played, tricks taken, and with open cards"
+)
+
+
+def _print_agents(console: Console, agents: Mapping[str, Row]) -> None:
+    table = Table(
+        title="the players", caption=_AGENT_LEGEND, caption_justify="left", **_style(console)
+    )
+    table.add_column("player", overflow="fold")
+    headers = ("ms bidding", "ms cards", "regret decl.", "def.", "named", "took", "could")
+    for header in headers:
+        table.add_column(header, justify="right", no_wrap=True)
+    for name, agent in agents.items():
+        table.add_row(escape(name), *_agent_cells(agent))
+    console.print(table)
+
+
+def _agent_cells(agent: Row) -> Iterator[str]:
+    times = agent.get("ms", {})
+    cards = [times["play"]] if "play" in times else []
+    for group in ([time for phase, time in times.items() if phase != "play"], cards):
+        slowest = max(group, key=lambda time: time["p50"], default=None)
+        yield f"{slowest['p50']:.2g} / {slowest['p95']:.2g}" if slowest else "–"
+    for side in ("declarer", "defender"):
+        yield _number(agent["regret"].get(side, {}).get("per_card"), 3)
+    levels = [level for level in agent["calibration"] if level["played"]]
+    played = sum(level["played"] for level in levels)
+    for name in ("level", "tricks", "open"):
+        total = sum(level["played"] * level[name] for level in levels)
+        yield _number(total / played if played else None, 2)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
 
 
 def _is_wide(console: Console) -> bool:
@@ -107,17 +208,17 @@ def _alarm(count: int) -> str:
     return f"[bold red]{count}[/]" if count else "0"
 
 
-def _print_behaviour(console: Console, results: Sequence[Comparison]) -> None:
+def _print_behaviour(console: Console, rows: Sequence[Row]) -> None:
     table = Table(
         title="what they did, in %", caption=_LEGEND, caption_justify="left", **_style(console)
     )
-    longest = max(len(name) for result in results for name in (result.candidate, result.field))
+    longest = max(len(name) for row in rows for name in (row["candidate"], row["field"]))
     table.add_column("player", overflow="fold", min_width=min(longest + 1, _NAME_WIDTH))
     for header in _BEHAVIOUR.values():
         table.add_column(header, justify="right", no_wrap=True)
-    for result in results:
-        for player, who in ((result.candidate, "candidate"), (f" {result.field}", "field")):
-            shares = result.behaviour[who]
+    for row in rows:
+        for player, who in ((row["candidate"], "candidate"), (f" {row['field']}", "field")):
+            shares = row["behaviour"][who]
             cells = [_cell(name, shares.get(name)) for name in _BEHAVIOUR]
             table.add_row(escape(player), *cells)
     console.print(table)
@@ -129,45 +230,8 @@ def _cell(name: str, value: float | None) -> str:
     return f"{value:.2f}" if name == "mean_level" else f"{100 * value:.1f}"
 
 
-def results_json(
-    game: Game,
-    rules: GameRules,
-    seeds: SeedSet,
-    deals: int,
-    config: dict[str, Any],
-    results: Sequence[Comparison],
-) -> dict[str, Any]:
-    """All results and what they came from, as plain values.
-
-    Args:
-        game: the game module.
-        rules: the variant.
-        seeds: the deals.
-        deals: how many of them.
-        config: the resolved config.
-        results: one a row.
-    """
-    return {
-        "unit": unit(game),
-        "game": game.NAME,
-        "rules": rules.to_dict(),
-        "seeds": {"name": seeds.name, "hash": seeds.fingerprint(game, deals)},
-        "config": config,
-        "version": package_version(),
-        "rows": [asdict(result) for result in results],
-    }
-
-
 def write_json(path: str | os.PathLike[str], values: dict[str, Any]) -> None:
     """Write values as an indented JSON file, whole or not at all. Raises OSError."""
     with atomic_write(path) as file:
         json.dump(values, file, indent=2, ensure_ascii=False, allow_nan=False)
         file.write("\n")
-
-
-def package_version() -> str:
-    """Version of the installed package; `unknown` in a checkout that is not installed."""
-    try:
-        return metadata.version("prefa")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from agents.agent import Actions, Agent, Keys, Masks, Observations
-from agents.arena import SeedSet, play, rotations
+from agents.arena import play
+from agents.benchmarks import SeedSet
+from agents.designs import rotations
 from agents.composite import combine
 from agents.heuristic import Heuristic
 from agents.search.pimc import Pimc

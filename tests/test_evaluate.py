@@ -14,16 +14,20 @@ import numpy as np
 import pytest
 
 import evaluate
-from agents import arena
+from agents import evaluation
 from agents.agent import Actions, Keys, Masks, Observations
-from agents.arena import Comparison
 from agents.cli import parse_config
+from agents.evaluation import EvaluateConfig, Evaluation
 from agents.records import read_records, replay
-from evaluate import EvaluateConfig, main
+from agents.tally import Tally
+from evaluate import main
 from prefa_env.prefa import Rules
 
 ROOT = Path(evaluate.__file__).parent
-PAIR = ("--candidates", "uniform", "--fields", "pass-always", "--deals", "20", "--seeds", "smoke")
+PAIR = (
+    "--candidates", "uniform", "--fields", "pass-always", "--deals", "20", "--seeds", "smoke",
+    "--examine", "0", "--timed", "0",
+)  # fmt: skip
 
 
 def test_end_to_end(tmp_path: Path) -> None:
@@ -68,7 +72,8 @@ def test_end_to_end(tmp_path: Path) -> None:
 
 def results(path: Path) -> Any:
     values = json.loads(path.read_text("utf-8"))
-    del values["config"]
+    for name in ("config", "seconds"):
+        del values[name]
     return values
 
 
@@ -90,32 +95,106 @@ class Cheat:
 
 
 def test_illegal_moves_end_with_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(evaluate, "make_agent", lambda *_: Cheat())
+    monkeypatch.setattr(evaluation, "make_agent", lambda *_: Cheat())
     path = tmp_path / "x"
     assert main([*PAIR, "--json", str(path)]) == 1
     assert results(path)["rows"][0]["illegal"] > 0
 
 
-def test_deals_that_do_not_sum_to_zero_end_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    def compare(*arguments: Any) -> Comparison:
-        return replace(arena.compare(*arguments), nonzero=1)
+class Breaks(Cheat):
+    """Has no answer."""
 
-    monkeypatch.setattr(evaluate, "compare", compare)
+    def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
+        raise TimeoutError("took longer than 10 s")
+
+
+def test_an_agent_that_is_out_ends_with_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(evaluation, "make_agent", lambda *_: Breaks())
+    assert main(PAIR) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert "out: cheat: TimeoutError: took longer than 10 s (uniform against pass-always)" in text
+
+
+def test_deals_that_do_not_sum_to_zero_end_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    add = Tally.add
+    monkeypatch.setattr(Tally, "add", lambda tally, lot: add(tally, {**lot, "nonzero": 1}))
     assert main(PAIR) == 1
 
 
 def test_interruption(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def compare(*arguments: Any) -> Comparison:
+    def run(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluate, "compare", compare)
+    monkeypatch.setattr(Evaluation, "run", run)
     paths = ("--json", str(tmp_path / "x"), "--records", str(tmp_path / "y"))
     assert main([*PAIR, *paths]) == 130
     assert list(tmp_path.iterdir()) == []
     captured = capsys.readouterr()
     assert captured.err == "interrupted; unfinished results were not written\n"
+
+
+def test_an_interrupted_folder_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ("--out", str(tmp_path / "out"), "--batch_size", "5")
+    calls = 0
+    add = Tally.add
+
+    def stop(tally: Tally, lot: Any) -> None:
+        nonlocal calls
+        add(tally, lot)
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Tally, "add", stop)
+        assert main([*PAIR, *out]) == 130
+    captured = capsys.readouterr()
+    assert captured.err == "interrupted; the same command goes on\n"
+    assert "pass-always     10 " in captured.out  # what there is so far
+    assert main([*PAIR, *out]) == 0
+    assert main([*PAIR, "--json", str(tmp_path / "x")]) == 0
+    assert results(tmp_path / "out" / "results.json") == results(tmp_path / "x")
+    assert "<svg" in (tmp_path / "out" / "report.html").read_text("utf-8")
+    with pytest.raises(SystemExit) as exit_code:
+        main([*PAIR, *out, "--candidates", "first-legal"])
+    assert exit_code.value.code == 2
+    assert "holds another evaluation: candidates was ['uniform']" in capsys.readouterr().err
+
+
+def test_a_full_disk(capsys: pytest.CaptureFixture[str]) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    with pytest.raises(SystemExit) as exit_code:
+        main([*PAIR, "--records", "/dev/full"])
+    assert exit_code.value.code == 2
+    assert "No space left on device" in capsys.readouterr().err
+
+
+def test_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "deals.jsonl"
+    assert main([*PAIR, "--records", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["--replay", f"{path}:5"]) == 0
+    text = capsys.readouterr().out
+    record = list(read_records(path))[4]
+    assert f"deal smoke:1: {record.deal}" in text
+    assert "player_1  uniform" in text
+    assert "the replay agrees with the record" in text
+    lines = path.read_text("utf-8").splitlines()
+    settled = json.loads(lines[4])["settled"]
+    lines[4] = lines[4].replace(json.dumps(settled), json.dumps([settled[0] + 1, *settled[1:]]))
+    path.write_text("\n".join(lines), "utf-8")
+    for place, message in ((f"{path}:5", "field 'settled' is"), (f"{path}:99", "has no line 99")):
+        with pytest.raises(SystemExit) as exit_code:
+            main(["--replay", place])
+        assert exit_code.value.code == 2
+        assert message in capsys.readouterr().err
 
 
 BAD = {
@@ -132,7 +211,16 @@ BAD = {
     "--game chess": "no such game: 'chess' (known: prefa",
     "--json none/x.json": "cannot write 'none/x.json': there is no folder",
     "--records /": "cannot write '/': it is a folder",
-    "--json x --records x": "json and records must be two files",
+    "--json x --records x": "json, html and records must be different files",
+    "--deals 501": "the benchmark 'smoke' has 500 deals, not 501: ask for fewer",
+    "--design xxx": "design: must be one of 'xyy', 'xxy', 'cross', 'trio', 'league'; got xxx",
+    "--design trio": "trio needs 3 candidates, a seat each, not 1",
+    "--design league": "a league needs 2 candidates or more, not 1",
+    "--design cross --until 1": "until is for the designs xyy and xxy, not cross",
+    "--until 0": "until must be 0.001 to 1000000.0, not 0.0",
+    "--sample 3": "sample is for the design league, not xyy",
+    "--out /dev/null": "/dev/null is a file, not the folder of an evaluation",
+    "--replay none.jsonl": "none.jsonl",
     "--rules.all_pass never": "rules.all_pass: must be one of 'redeal', 'misere'; got never",
     "--deal 5": "unknown option 'deal' (did you mean 'deals'?)",
     "--config none.yaml": "config: no such file: 'none.yaml'",
@@ -147,7 +235,7 @@ def test_errors_end_with_2_in_one_line_before_playing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(evaluate, "compare", None)
+    monkeypatch.setattr(Evaluation, "run", None)
     with pytest.raises(SystemExit) as stop:
         main([*PAIR, *arguments.split()])
     assert stop.value.code == 2

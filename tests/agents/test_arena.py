@@ -9,9 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents import arena, behaviour, make_agent
+from agents import behaviour, make_agent
 from agents.agent import Actions, Keys, Masks, Observations
-from agents.arena import Comparison, Played, SeedSet, compare, count_nonzero, play, rotations
+from agents.arena import AgentError, Arena, Played, play
+from agents.benchmarks import SeedSet
+from agents.comparison import Comparison, compare
+from agents.designs import one_against_copies, rotations
+from agents.tally import Tally, summarise
 from prefa_env import prefa
 from prefa_env.doors import find_game
 from prefa_env.game import Game
@@ -60,43 +64,7 @@ def played(agents: list[Any], deals: int = 60, batch_size: int = 512) -> list[Pl
     return list(play(GAME, Rules(), agents, rotations(3), SEEDS, deals, batch_size))
 
 
-# -- named deals ----------------------------------------------------------------------------------
-
-
-def test_deals_of_a_name_are_always_the_same() -> None:
-    decks, dealers = SEEDS.deals(GAME, 0, 300)
-    assert (np.sort(decks, axis=1) == np.arange(32)).all()
-    assert set(dealers) == {0, 1, 2}
-    assert len(np.unique(decks, axis=0)) == 300
-    part_decks, part_dealers = SeedSet("test").deals(GAME, 100, 50)
-    assert (part_decks == decks[100:150]).all() and (part_dealers == dealers[100:150]).all()
-
-
-def test_other_names_are_other_deals() -> None:
-    both = np.concatenate([SEEDS.deals(GAME, 0, 300)[0], SeedSet("text").deals(GAME, 0, 300)[0]])
-    assert len(np.unique(both, axis=0)) == 600
-
-
-def test_fingerprint() -> None:
-    # Written down once: a set that drifts would make old results worthless.
-    assert SeedSet("smoke").fingerprint(GAME, 500) == "587ce5fbe263f548"
-    assert SEEDS.fingerprint(GAME, 500) != SeedSet("smoke").fingerprint(GAME, 500)
-    assert SEEDS.fingerprint(GAME, 500) != SEEDS.fingerprint(GAME, 501)
-
-
-def test_every_card_goes_everywhere() -> None:
-    decks, dealers = SEEDS.deals(GAME, 0, 6000)
-    counts = np.stack([np.bincount(decks[:, place], minlength=32) for place in range(32)])
-    assert (abs(counts - 6000 / 32) < 6 * (6000 / 32) ** 0.5).all()
-    assert (abs(np.bincount(dealers) - 2000) < 200).all()
-
-
 # -- seatings and rows ----------------------------------------------------------------------------
-
-
-def test_rotations_put_the_candidate_in_each_seat() -> None:
-    assert rotations(3).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
-    assert rotations(4).sum() == 12
 
 
 def test_the_same_cards_in_every_seating() -> None:
@@ -150,7 +118,8 @@ def test_batch_size_changes_nothing() -> None:
     assert results[0] == results[1] == results[2]
     whole = played([UNIFORM, UNIFORM], 20)[0]
     parts = played([UNIFORM, UNIFORM], 20, 6)
-    assert [part.first for part in parts] == [0, 6, 12, 18]
+    assert [part.numbers[0] for part in parts] == [0, 6, 12, 18]
+    assert np.concatenate([part.numbers for part in parts]).tolist() == list(range(20))
     length = whole.actions.shape[-1]
     padded = [
         np.pad(
@@ -169,12 +138,9 @@ def test_keys_are_of_deal_seat_and_decision() -> None:
     played([one_by_one, one_by_one], 15, 1)
     keys = np.sort(np.concatenate(at_once.keys))
     assert (keys == np.sort(np.concatenate(one_by_one.keys))).all()
-    rows = np.arange(3)
-    of_seats, of_deals = np.empty(3, np.uint64), np.empty(3, np.uint64)
-    zeros = np.zeros(3, np.int8)
-    arena._derive_agent_keys(SEEDS.key, rows * 0, rows.astype(np.int8), 0, rows, of_seats)
-    arena._derive_agent_keys(SEEDS.key, rows, zeros, 0, rows, of_deals)
-    assert len({*of_seats.tolist(), *of_deals.tolist()}) == 5
+    firsts = {SEEDS.decision_key(deal, (SEEDS.deals(GAME, np.array([deal]))[1][0] + 2) % 3, 0)
+              for deal in range(15)}  # fmt: skip
+    assert firsts <= set(keys.tolist())
     # Seatings share keys: both arms of a comparison see the same chance.
     other = Wrapped(FIRST_LEGAL)
     played([other, other], 15)
@@ -273,7 +239,7 @@ def test_illegal_for_the_moment_is_illegal() -> None:
     ],
 )
 def test_no_actions_at_all_is_an_error(answer: Any) -> None:
-    with pytest.raises(TypeError, match=r"agent 'wrapped' must return \d+ integers"):
+    with pytest.raises(AgentError, match=r"agent 'wrapped': must return \d+ integers"):
         run(Wrapped(answer=answer), UNIFORM, 20)
 
 
@@ -283,16 +249,53 @@ def test_counts_legal_play_as_clean() -> None:
 
 
 @pytest.mark.parametrize("name", ["settled_thirds", "kapikia"])
-def test_deals_that_do_not_sum_to_zero(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deals_that_do_not_sum_to_zero(name: str) -> None:
     (games,) = played([UNIFORM, UNIFORM])
-    assert count_nonzero(games) == 0
+    matchup = one_against_copies(0, 1, 3)
     changed = getattr(games, name).copy()
     changed[3, 1, 2] += 1
     changed[4, 0, 0] -= 1
-    bad = replace(games, **{name: changed})
-    assert count_nonzero(bad) == 2
-    monkeypatch.setattr(arena, "play", lambda *_: iter([bad]))
-    assert run(UNIFORM, UNIFORM).nonzero == 2
+    tally = Tally(matchup)
+    tally.add(summarise(GAME, matchup, games, is_examined=False))
+    assert tally.nonzero == 0
+    tally.add(summarise(GAME, matchup, replace(games, **{name: changed}), is_examined=False))
+    assert tally.nonzero == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_agent_that_raises_is_named(workers: int) -> None:
+    agents = [UNIFORM, Breaking()]
+    with (
+        Arena(GAME, Rules(), agents, SEEDS, workers, 8) as arena,
+        pytest.raises(AgentError) as caught,
+    ):
+        list(arena.play(rotations(3), np.arange(40)))
+    assert str(caught.value) == "agent 'breaking': KeyError: 'never seen'"
+    assert caught.value.agent == "breaking"
+
+
+class Breaking:
+    """Raises once it sees the first card of a trick."""
+
+    name = "breaking"
+
+    def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
+        if action_masks[:, :32].any():
+            raise KeyError("never seen")
+        return FIRST_LEGAL.act(observations, action_masks, keys)
+
+
+def test_processes_outlive_a_match_up() -> None:
+    with Arena(GAME, Rules(), [UNIFORM, Breaking()], SEEDS, 2, 4) as arena:
+        with pytest.raises(AgentError):
+            list(arena.play(rotations(3), np.arange(20)))
+        lots = list(arena.play(np.zeros((1, 3), np.int64), np.arange(20)))
+        some = arena.play(np.zeros((1, 3), np.int64), np.arange(500))
+        next(some)
+        some.close()  # seen enough
+        assert len(list(arena.play(np.zeros((1, 3), np.int64), np.arange(20)))) == len(lots)
+    (expected,) = play(GAME, Rules(), [UNIFORM], np.zeros((1, 3), np.int64), SEEDS, 20, 20)
+    assert (np.concatenate([lot.kapikia for lot in lots]) == expected.kapikia).all()
 
 
 # -- behaviour ------------------------------------------------------------------------------------

@@ -12,7 +12,9 @@ import numpy.typing as npt
 import pytest
 
 from agents import make_agent
-from agents.arena import Comparison, SeedSet, compare, play
+from agents.arena import play
+from agents.benchmarks import SeedSet
+from agents.comparison import Comparison, compare
 from agents.heuristic import Heuristic, Style
 from prefa_env import VectorEnv, prefa
 from prefa_env.doors import find_game

@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.arena import SeedSet, play, rotations
+from agents.arena import play
+from agents.benchmarks import SeedSet
+from agents.designs import rotations
 from agents.records import Record, RecordError, open_records, parse_record, read_records, replay
 from prefa_env import prefa
 from prefa_env.doors import find_game
@@ -45,7 +48,7 @@ def test_every_deal_and_rotation_is_there(path: Path) -> None:
     records = list(read_records(path))
     assert len(records) == 60
     assert [record.seed for record in records[::3]] == [f"test:{d}" for d in range(20)]
-    decks, dealers = SEEDS.deals(GAME, 0, 20)
+    decks, dealers = SEEDS.deals(GAME, np.arange(20))
     for d in range(20):
         three = records[3 * d : 3 * d + 3]
         text = prefa.deal_text(dealers[d], decks[d].tolist())

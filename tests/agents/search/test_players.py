@@ -9,7 +9,10 @@ import pytest
 
 from agents import make_agent
 from agents.agent import ask
-from agents.arena import SeedSet, compare, play, rotations
+from agents.arena import play
+from agents.benchmarks import SeedSet
+from agents.comparison import compare
+from agents.designs import rotations
 from agents.search.open import Open
 from agents.search.pimc import Pimc
 from agents.search.valuation import add_cards
@@ -62,7 +65,7 @@ def test_number_of_processes_changes_nothing(spec: str) -> None:
         )
         for workers in (1, 2)
     }
-    assert [lot.first for lot in lots[2]] == sorted(lot.first for lot in lots[2])
+    assert [lot.numbers[0] for lot in lots[2]] == sorted(lot.numbers[0] for lot in lots[2])
     for name in ("settled_thirds", "actions"):
         one, two = (
             [row.tolist() for lot in lots[workers] for row in getattr(lot, name)]
