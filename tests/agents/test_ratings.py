@@ -20,7 +20,7 @@ ROTATIONS = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
 
 
 def balance(values: Floats) -> Floats:
-    return values - values.mean(axis=-1, keepdims=True)
+    return np.asarray(values - values.mean(axis=-1, keepdims=True))
 
 
 def play(key: int, ratings: Floats, players: Ints, deals: Ints) -> Floats:
@@ -32,7 +32,7 @@ def play(key: int, ratings: Floats, players: Ints, deals: Ints) -> Floats:
     own = ratings[players]
     skill = own - (own.sum(axis=1, keepdims=True) - own) / (players.shape[1] - 1)
     hands = 10 * rng.standard_t(5, (deals.max() + 1, players.shape[1]))
-    return skill + balance(hands[deals] + 5 * rng.standard_t(5, players.shape))
+    return np.asarray(skill + balance(hands[deals] + 5 * rng.standard_t(5, players.shape)))
 
 
 def draw_players(key: int, num_games: int, num_agents: int, num_seats: int = 3) -> Ints:
