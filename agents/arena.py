@@ -87,6 +87,13 @@ class SeedSet:
         _draw_deals(self.key, first, decks, dealers, game.NUM_SEATS)
         return decks, dealers
 
+    def decision_key(self, deal: int, seat: int, decision: int) -> np.uint64:
+        """The key that an agent gets in a seat of a deal, after `decision` actions at the table."""
+        keys = np.empty(1, np.uint64)
+        seats, rows = np.array([seat], np.int8), np.zeros(1, np.int64)
+        _derive_agent_keys(self.key, np.array([deal]), seats, decision, rows, keys)
+        return np.uint64(keys[0])
+
     def fingerprint(self, game: Game, count: int) -> str:
         """Hash of the first `count` deals: for each its dealer, then its deck, a byte a number."""
         digest = hashlib.sha256()
