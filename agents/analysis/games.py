@@ -1,0 +1,76 @@
+"""Lots of finished deals as rows of games, and counts that can be added up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from prefa_env import prefa
+from prefa_env.game import Game
+
+if TYPE_CHECKING:  # so that the arena may count what it has played
+    from ..arena import Played
+
+Counts = dict[str, int]
+"""Counts of some of the players in some deals; empty for a game of which nothing is counted."""
+
+Means = dict[str, float | int | None]
+"""Numbers, shares and means; None where there was nothing to count."""
+
+
+class Games(NamedTuple):
+    """N games of some deals, those of a deal side by side; L is the longest in actions."""
+
+    decks: npt.NDArray[np.int8]  # [N, cards]
+    dealers: npt.NDArray[np.int8]  # [N]
+    actions: npt.NDArray[np.int8]  # [N, L], -1 after the end
+    seats: npt.NDArray[np.int8]  # [N, L], who did them
+    tables: npt.NDArray[Any]  # game records [N], all over
+    is_counted: npt.NDArray[np.bool_]  # [N, S], the players to look at
+
+
+def is_analysed(game: Game) -> bool:
+    """Whether anything is counted of a game."""
+    return game.NAME == prefa.NAME
+
+
+def games_of(played: Played, is_counted: npt.NDArray[np.bool_], limit: int | None = None) -> Games:
+    """The games of a lot.
+
+    Args:
+        played: R seatings of each deal.
+        is_counted: bool [R, S], which seats of each seating to look at.
+        limit: only of deals whose number in the set is below it.
+
+    Raises:
+        ValueError: `is_counted` is not of the shape of the seatings.
+    """
+    if is_counted.shape != played.seatings.shape:
+        raise ValueError(
+            f"is_counted must be bool {list(played.seatings.shape)}, as the seatings are, "
+            f"not {list(is_counted.shape)}"
+        )
+    deals = len(played.decks)
+    if limit is not None:
+        deals = min(max(limit - played.first, 0), deals)
+    num_seatings, length = len(played.seatings), played.actions.shape[-1]
+    return Games(
+        decks=np.repeat(played.decks[:deals], num_seatings, axis=0),
+        dealers=np.repeat(played.dealers[:deals], num_seatings),
+        actions=played.actions[:deals].reshape(-1, length),
+        seats=played.seats[:deals].reshape(-1, length),
+        tables=played.tables[:deals].reshape(-1),
+        is_counted=np.tile(is_counted, (deals, 1)),
+    )
+
+
+def add(first: Counts, second: Counts) -> Counts:
+    """Counts over both lots of deals."""
+    return {name: first.get(name, 0) + second.get(name, 0) for name in {**first, **second}}
+
+
+def mean(total: float, number: int) -> float | None:
+    """A mean; None of nothing."""
+    return total / number if number else None
