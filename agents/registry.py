@@ -12,6 +12,7 @@ from prefa_env.prefa import Action, Rules
 
 from .agent import Agent
 from .composite import combine
+from .external import PREFIX, External
 from .simple import FirstLegal, PassAlways, Uniform
 
 
@@ -50,10 +51,11 @@ _MAKERS: dict[str, Callable[[Rules, str], Agent]] = {
     "heuristic-v1": _make_heuristic_v1,
     "pimc": _make_pimc,
     "open": _make_open,
+    "exec": lambda rules, argument: External(argument, rules),
 }
 """Makers of the agents of Prefa, from rules and what stands after the colon."""
 
-_WITH_ARGUMENT = {"pimc": "N"}
+_WITH_ARGUMENT = {"pimc": "N", "exec": "COMMAND"}
 
 AGENT_NAMES = tuple(
     f"{name}:{_WITH_ARGUMENT[name]}" if name in _WITH_ARGUMENT else name for name in _MAKERS
@@ -62,6 +64,8 @@ AGENT_NAMES = tuple(
 
 def is_checkpoint(spec: str) -> bool:
     """Whether a spec means the folder of a checkpoint or run, not a name."""
+    if spec.startswith(PREFIX):
+        return False
     separators = [os.sep, *([os.altsep] if os.altsep else [])]
     has_separator = any(separator in spec for separator in separators)
     return has_separator or (spec != "" and Path(spec).is_dir())
@@ -71,15 +75,16 @@ def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agen
     """The agent that a spec names.
 
     Args:
-        spec: one of `AGENT_NAMES`, with a number for N; the folder of a checkpoint or run; or two
-            of these joined by a plus: who bids and defends, then who plays the cards.
+        spec: one of `AGENT_NAMES`, with a number for N and a command for COMMAND; the folder of a
+            checkpoint or run; or two of these joined by a plus: who bids and defends, then who
+            plays the cards. From `exec:` on all is the command.
         game: name of the game it shall play.
         rules: the variant; default rules if None.
 
     Raises:
         ValueError: no such agent, or none of that name for the game.
     """
-    if "+" in spec and not Path(spec).is_dir():
+    if "+" in spec and not spec.startswith(PREFIX) and not Path(spec).is_dir():
         bidder, _, card_player = spec.partition("+")
         return combine(make_agent(bidder, game, rules), make_agent(card_player, game, rules))
     name, colon, argument = spec.partition(":")

@@ -62,7 +62,7 @@ def test_first_legal_and_pass_always() -> None:
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_names_make_agents_that_know_them(name: str) -> None:
-    spec = name.replace(":N", ":2")
+    spec = name.replace(":N", ":2").replace("COMMAND", "sh")
     assert make_agent(spec).name == spec
 
 
@@ -89,6 +89,7 @@ def test_what_is_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert registry.is_checkpoint("run")
     assert not registry.is_checkpoint("file")
     assert not registry.is_checkpoint("uniform")
+    assert not registry.is_checkpoint("exec:runs/mybot")
 
 
 def test_importing_agents_does_not_import_torch() -> None:
