@@ -186,7 +186,7 @@ def test_bad_commands(
 @pytest.mark.parametrize("limits", [{"time_limit": 0.0}, {"start_limit": -1.0}])
 def test_bad_limits(limits: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="'exec:sh': a time limit must be positive"):
-        External("sh", **limits)
+        External("sh", None, **limits)
 
 
 def test_specs_on_a_command_line() -> None:
@@ -299,7 +299,7 @@ if not os.path.exists({str(tmp_path / "was here")!r}):
 # -- processes ------------------------------------------------------------------------------------
 
 STAYS = """
-import fcntl, signal
+import fcntl
 lock = open({path!r}, "w")
 fcntl.flock(lock, fcntl.LOCK_EX)  # held while this process or a child of it lives
 """
