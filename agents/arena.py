@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -119,7 +119,7 @@ class Arena:
 
     def play(
         self, seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]
-    ) -> Iterator[Played]:
+    ) -> Generator[Played, None, None]:
         """Play deals in every seating, some at a time, in order.
 
         Agents are asked only where two or more actions are legal, each once a step with all its

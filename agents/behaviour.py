@@ -121,11 +121,6 @@ def count(
     return _COUNTERS[game](tables, actions, seats, is_counted) if game in _COUNTERS else {}
 
 
-def add(first: Counts, second: Counts) -> Counts:
-    """Counts over both lots of deals."""
-    return {name: first.get(name, 0) + number for name, number in second.items()}
-
-
 def shares(game: str, counts: Counts) -> Shares:
     """Counts as shares; empty for a game of which nothing is counted.
 

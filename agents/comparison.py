@@ -29,7 +29,7 @@ class Comparison:
     """What a candidate won a deal: of each deal the mean over its seatings."""
 
     candidate: str
-    field: str  # all other agents, separated by commas
+    field: str  # the other agent, or those in the other seats separated by commas
     design: str
     deals: int
     mean: float
@@ -117,7 +117,7 @@ def row(
     }
     return Comparison(
         candidate=names[candidate],
-        field=",".join(names[player] for player in others),
+        field=_field(tally, candidate, names),
         design=design,
         deals=tally.deals,
         mean=found.mean,
@@ -137,6 +137,16 @@ def row(
         roles={who: roles.shares(c["roles"]) for who, c in counts.items()},
         histogram=_histogram(values),
     )
+
+
+def _field(tally: Tally, candidate: int, names: Sequence[str]) -> str:
+    """Who the others are: by seat, but for a pair that was asked for by its two names."""
+    first, *others = tally.matchup.players
+    if candidate == first and len(others) == 1 and not tally.matchup.is_complete:
+        return names[others[0]]
+    seating = next(row.tolist() for row in tally.matchup.seatings if candidate in row)
+    seating.remove(candidate)
+    return ",".join(names[player] for player in sorted(seating))
 
 
 def adjust(rows: Sequence[Comparison]) -> list[Comparison]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import checkpoint
-from .registry import is_checkpoint
+from .registry import is_checkpoint, parts
 
 _ROOT = Path(__file__).parent.parent
 
@@ -37,6 +37,9 @@ def run() -> dict[str, Any]:
 
 def identity(spec: str) -> str:
     """What tells an agent from others of the same spec: the hash of a checkpoint's weights."""
+    joined = parts(spec)
+    if len(joined) == 2:
+        return "+".join(identity(part) for part in joined)
     if not is_checkpoint(spec):
         return spec
     folder = checkpoint.resolve(Path(spec))

@@ -12,24 +12,24 @@ from prefa_env.prefa import Action, Rules
 
 from .agent import Agent
 from .composite import combine
-from .external import PREFIX, External
+from .external import PREFIX, TIME_LIMIT, External
 from .simple import FirstLegal, PassAlways, Uniform
 
 
-def _make_heuristic(rules: Rules, argument: str) -> Agent:
+def _make_heuristic(rules: Rules, argument: str, time_limit: float) -> Agent:
     from .heuristic import Heuristic
 
     return Heuristic(rules)
 
 
-def _make_heuristic_v1(rules: Rules, argument: str) -> Agent:
+def _make_heuristic_v1(rules: Rules, argument: str, time_limit: float) -> Agent:
     """Before `heuristic` plays otherwise it must be copied for this name; a test tells."""
-    agent = _make_heuristic(rules, argument)
+    agent = _make_heuristic(rules, argument, time_limit)
     agent.name = "heuristic-v1"
     return agent
 
 
-def _make_pimc(rules: Rules, argument: str) -> Agent:
+def _make_pimc(rules: Rules, argument: str, time_limit: float) -> Agent:
     from .search.pimc import Pimc
 
     if not re.fullmatch("[1-9][0-9]{0,8}", argument):
@@ -37,23 +37,23 @@ def _make_pimc(rules: Rules, argument: str) -> Agent:
     return Pimc(int(argument), rules)
 
 
-def _make_open(rules: Rules, argument: str) -> Agent:
+def _make_open(rules: Rules, argument: str, time_limit: float) -> Agent:
     from .search.open import Open
 
     return Open(rules)
 
 
-_MAKERS: dict[str, Callable[[Rules, str], Agent]] = {
-    "uniform": lambda rules, argument: Uniform(),
-    "first-legal": lambda rules, argument: FirstLegal(),
-    "pass-always": lambda rules, argument: PassAlways(Action.PASS),
+_MAKERS: dict[str, Callable[[Rules, str, float], Agent]] = {
+    "uniform": lambda *_: Uniform(),
+    "first-legal": lambda *_: FirstLegal(),
+    "pass-always": lambda *_: PassAlways(Action.PASS),
     "heuristic": _make_heuristic,
     "heuristic-v1": _make_heuristic_v1,
     "pimc": _make_pimc,
     "open": _make_open,
-    "exec": lambda rules, argument: External(argument, rules),
+    "exec": lambda rules, argument, time_limit: External(argument, rules, time_limit),
 }
-"""Makers of the agents of Prefa, from rules and what stands after the colon."""
+"""Makers of the agents of Prefa, from rules, what stands after the colon, and seconds a move."""
 
 _WITH_ARGUMENT = {"pimc": "N", "exec": "COMMAND"}
 
@@ -71,7 +71,17 @@ def is_checkpoint(spec: str) -> bool:
     return has_separator or (spec != "" and Path(spec).is_dir())
 
 
-def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agent:
+def parts(spec: str) -> tuple[str, ...]:
+    """The two specs that a plus joins, or the spec itself."""
+    if "+" not in spec or spec.startswith(PREFIX) or Path(spec).is_dir():
+        return (spec,)
+    bidder, _, card_player = spec.partition("+")
+    return bidder, card_player
+
+
+def make_agent(
+    spec: str, game: str = PREFA, rules: Rules | None = None, time_limit: float = TIME_LIMIT
+) -> Agent:
     """The agent that a spec names.
 
     Args:
@@ -80,13 +90,15 @@ def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agen
             plays the cards. From `exec:` on all is the command.
         game: name of the game it shall play.
         rules: the variant; default rules if None.
+        time_limit: seconds that a program (`exec:`) has for a move.
 
     Raises:
         ValueError: no such agent, or none of that name for the game.
     """
-    if "+" in spec and not spec.startswith(PREFIX) and not Path(spec).is_dir():
-        bidder, _, card_player = spec.partition("+")
-        return combine(make_agent(bidder, game, rules), make_agent(card_player, game, rules))
+    joined = parts(spec)
+    if len(joined) == 2:
+        bidder, card_player = (make_agent(part, game, rules, time_limit) for part in joined)
+        return combine(bidder, card_player)
     name, colon, argument = spec.partition(":")
     is_name = name in _MAKERS and bool(colon) == (name in _WITH_ARGUMENT)
     if not is_name and name not in _MAKERS and is_checkpoint(spec):
@@ -102,4 +114,4 @@ def make_agent(spec: str, game: str = PREFA, rules: Rules | None = None) -> Agen
         raise ValueError(
             f"no such agent: {spec!r} (known: {known}, or the folder of a checkpoint or run)"
         )
-    return _MAKERS[name](rules if rules is not None else Rules(), argument)
+    return _MAKERS[name](rules if rules is not None else Rules(), argument, time_limit)

@@ -156,9 +156,9 @@ def _print_cross(console: Console, cross: Row, unit: str) -> None:
 
 
 _AGENT_LEGEND = (
-    "ms per move asked alone, before the first card and for cards: p50 / p95 of the slowest kind of "
-    "decision · regret: tricks that a card gave away by open cards, as declarer and as defender · "
-    "named, took, could: mean level of contracts played, tricks taken, and with open cards"
+    "ms: per move, asked alone, p50 / p95 of the slowest kind of decision · regret: tricks a card "
+    "gave away by open cards, as declarer and as defender · named, took, could: mean level of "
+    "contracts played, tricks taken, and tricks with open cards"
 )
 
 

@@ -15,7 +15,7 @@ from .comparison import Comparison, adjust, row
 from .curves import read_curves
 from .evaluation import Evaluation
 from .ratings import fit, fit_openskill
-from .registry import is_checkpoint
+from .registry import is_checkpoint, parts
 from .statistics import estimate
 from .tally import Tally, add_counts
 
@@ -86,7 +86,7 @@ def _agent(evaluation: Evaluation, name: str) -> dict[str, Any]:
         **evaluation.timing.get(name, {}),
         "calibration": calibration.levels(counts.get("calibration", {})),
         "regret": regret.sides(counts.get("regret", {})),
-        "curves": read_curves(name) if is_checkpoint(name) else {},
+        "curves": read_curves(name) if parts(name) == (name,) and is_checkpoint(name) else {},
     }
 
 

@@ -12,6 +12,7 @@ from prefa_env.game import Game
 
 from . import behaviour
 from .analysis import calibration, regret, roles
+from .analysis.games import Counts, add
 from .arena import Played
 from .designs import Matchup
 
@@ -19,9 +20,7 @@ Summary = dict[str, Any]
 """A lot of deals in plain values, for `Tally.add` and for a journal."""
 
 
-def _count_behaviour(
-    game: Game, played: Played, is_counted: npt.NDArray[np.bool_]
-) -> behaviour.Counts:
+def _count_behaviour(game: Game, played: Played, is_counted: npt.NDArray[np.bool_]) -> Counts:
     length = played.actions.shape[-1]
     return behaviour.count(
         game.NAME,
@@ -71,7 +70,7 @@ class Tally:
         self.deals = 0
         self.nonzero = 0
         self.illegal = np.zeros(matchup.seatings.shape, np.int64)  # [R, S]
-        self.counts: list[dict[str, behaviour.Counts]] = [{} for _ in matchup.players]
+        self.counts: list[dict[str, Counts]] = [{} for _ in matchup.players]
         self._settled: list[npt.NDArray[np.int32]] = []
 
     def add(self, summary: Summary) -> None:
@@ -104,15 +103,15 @@ class Tally:
         """Illegal moves of an agent."""
         return int(self.illegal[self.matchup.seatings == player].sum())
 
-    def counts_of(self, players: Sequence[int]) -> dict[str, behaviour.Counts]:
+    def counts_of(self, players: Sequence[int]) -> dict[str, Counts]:
         """Counts of some of the agents together."""
-        total: dict[str, behaviour.Counts] = {}
+        total: dict[str, Counts] = {}
         for player in players:
             add_counts(total, self.counts[self.matchup.players.index(player)])
         return total
 
 
-def add_counts(total: dict[str, behaviour.Counts], more: dict[str, behaviour.Counts]) -> None:
+def add_counts(total: dict[str, Counts], more: dict[str, Counts]) -> None:
     """Add counts by name to a total."""
     for name, counts in more.items():
-        total[name] = behaviour.add(total.get(name, {}), counts)
+        total[name] = add(total.get(name, {}), counts)

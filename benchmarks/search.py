@@ -11,8 +11,8 @@ import numpy as np
 from agents.agent import Actions, Agent, Keys, Masks, Observations
 from agents.arena import play
 from agents.benchmarks import SeedSet
-from agents.designs import rotations
 from agents.composite import combine
+from agents.designs import rotations
 from agents.heuristic import Heuristic
 from agents.search.pimc import Pimc
 from prefa_env import prefa

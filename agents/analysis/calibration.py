@@ -63,16 +63,14 @@ def _solve_contracts(
         tricks[n, 0] = -1 if s.seat < 0 else tricks_to_come(table, scratch, s, s.owner)
 
 
-def count(
-    game: Game, played: Played, is_counted: npt.NDArray[np.bool_], limit: int | None = None
-) -> Counts:
+def count(game: Game, played: Played, is_counted: npt.NDArray[np.bool_]) -> Counts:
     """Contracts and tricks at each level named; arguments as in `games.games_of`.
 
     The hands solved are those after the discards, and first hand leads, or who follows it.
     """
     if not is_analysed(game):
         return {}
-    games = games_of(played, is_counted, limit)
+    games = games_of(played, is_counted)
     owner, bid = games.tables["owner"], games.tables["bid"]
     rows = np.flatnonzero((owner >= 0) & (bid >= 0))
     rows = rows[games.is_counted[rows, owner[rows]]]

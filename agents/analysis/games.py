@@ -36,13 +36,12 @@ def is_analysed(game: Game) -> bool:
     return game.NAME == prefa.NAME
 
 
-def games_of(played: Played, is_counted: npt.NDArray[np.bool_], limit: int | None = None) -> Games:
+def games_of(played: Played, is_counted: npt.NDArray[np.bool_]) -> Games:
     """The games of a lot.
 
     Args:
         played: R seatings of each deal.
         is_counted: bool [R, S], which seats of each seating to look at.
-        limit: only of deals whose number in the set is below it.
 
     Raises:
         ValueError: `is_counted` is not of the shape of the seatings.
@@ -52,17 +51,14 @@ def games_of(played: Played, is_counted: npt.NDArray[np.bool_], limit: int | Non
             f"is_counted must be bool {list(played.seatings.shape)}, as the seatings are, "
             f"not {list(is_counted.shape)}"
         )
-    deals = len(played.decks)
-    if limit is not None:
-        deals = min(max(limit - played.first, 0), deals)
     num_seatings, length = len(played.seatings), played.actions.shape[-1]
     return Games(
-        decks=np.repeat(played.decks[:deals], num_seatings, axis=0),
-        dealers=np.repeat(played.dealers[:deals], num_seatings),
-        actions=played.actions[:deals].reshape(-1, length),
-        seats=played.seats[:deals].reshape(-1, length),
-        tables=played.tables[:deals].reshape(-1),
-        is_counted=np.tile(is_counted, (deals, 1)),
+        decks=np.repeat(played.decks, num_seatings, axis=0),
+        dealers=np.repeat(played.dealers, num_seatings),
+        actions=played.actions.reshape(-1, length),
+        seats=played.seats.reshape(-1, length),
+        tables=played.tables.reshape(-1),
+        is_counted=np.tile(is_counted, (len(played), 1)),
     )
 
 

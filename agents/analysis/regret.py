@@ -105,9 +105,7 @@ def regrets_of(games: Games) -> npt.NDArray[np.int8]:
     return regrets
 
 
-def count(
-    game: Game, played: Played, is_counted: npt.NDArray[np.bool_], limit: int | None = None
-) -> Counts:
+def count(game: Game, played: Played, is_counted: npt.NDArray[np.bool_]) -> Counts:
     """Chosen cards and their regrets, of each side; arguments as in `games.games_of`.
 
     Of each side: deals in which a player was on it and cards were played, a deal for each player;
@@ -115,7 +113,7 @@ def count(
     """
     if not is_analysed(game):
         return {}
-    games = games_of(played, is_counted, limit)
+    games = games_of(played, is_counted)
     regrets = regrets_of(games)
     owner = games.tables["owner"][:, None]
     seats = np.arange(prefa.NUM_SEATS)

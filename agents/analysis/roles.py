@@ -64,16 +64,14 @@ def roles_of(tables: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     )
 
 
-def count(
-    game: Game, played: Played, is_counted: npt.NDArray[np.bool_], limit: int | None = None
-) -> Counts:
+def count(game: Game, played: Played, is_counted: npt.NDArray[np.bool_]) -> Counts:
     """Games and settled thirds of a kapiki in each role; arguments as in `games.games_of`.
 
     `invited_inviter_thirds` is what the inviters of the players' hands were paid.
     """
     if not is_analysed(game):
         return {}
-    games = games_of(played, is_counted, limit)
+    games = games_of(played, is_counted)
     roles = roles_of(games.tables)
     thirds = games.tables["settled_thirds"]
     is_role = {role: (roles == i) & games.is_counted for i, role in enumerate(ROLES)}

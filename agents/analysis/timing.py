@@ -16,7 +16,8 @@ from ..agent import Agent, ask
 from .games import Means, games_of, is_analysed
 
 if TYPE_CHECKING:
-    from ..arena import Played, SeedSet
+    from ..arena import Played
+    from ..benchmarks import SeedSet
 
 PHASES = tuple(phase.name.lower() for phase in Phase if phase != Phase.OVER)
 
@@ -35,7 +36,6 @@ def measure(
     seeds: SeedSet,
     played: Played,
     is_counted: npt.NDArray[np.bool_],
-    limit: int | None = None,
 ) -> Times:
     """Ask an agent once more for each of its decisions in finished deals, one at a time.
 
@@ -47,16 +47,16 @@ def measure(
         rules: those of the deals.
         agent: who played them.
         seeds: the set that the deals are of.
-        played, is_counted, limit: as in `games.games_of`; the seats counted are the agent's.
+        played, is_counted: as in `games.games_of`; the seats counted are the agent's.
     """
     times = Times({}, 0)
     if not is_analysed(game):
         return times
-    games = games_of(played, is_counted, limit)
+    games = games_of(played, is_counted)
     env = VectorEnv(game, 1, rules, auto_reset=False)
     for n, actions in enumerate(games.actions):
         env.reset(games.decks[n : n + 1], games.dealers[n : n + 1])
-        deal = played.first + n // len(played.seatings)
+        deal = int(played.numbers[n // len(played.seatings)])
         for number, action in enumerate(actions[actions >= 0]):
             seat = int(env.seats[0])
             if games.is_counted[n, seat] and np.count_nonzero(env.action_masks) > 1:

@@ -58,7 +58,9 @@ def test_decision_keys_are_those_of_many() -> None:
     deals, seats = np.array([4, 4, 9]), np.array([0, 2, 0], np.int8)
     keys = SEEDS.agent_keys(deals, seats, 3, np.array([2, 1]))
     assert keys.tolist() == [SEEDS.decision_key(9, 0, 3), SEEDS.decision_key(4, 2, 3)]
-    assert len({SEEDS.decision_key(*of) for of in ((4, 0, 3), (4, 0, 4), (4, 1, 3), (5, 0, 3))}) == 4
+    assert (
+        len({SEEDS.decision_key(*of) for of in ((4, 0, 3), (4, 0, 4), (4, 1, 3), (5, 0, 3))}) == 4
+    )
 
 
 # -- benchmarks -----------------------------------------------------------------------------------

@@ -19,11 +19,12 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.arena import Comparison, SeedSet, compare
+from agents.benchmarks import SeedSet
 from agents.cli import parse_config
+from agents.comparison import Comparison, compare
+from agents.evaluation import EvaluateConfig
 from agents.external import External
 from agents.line_process import BotError
-from evaluate import EvaluateConfig
 from prefa_env import VectorEnv, prefa
 from prefa_env.prefa import Action, Rules
 
@@ -183,10 +184,10 @@ def test_bad_commands(
         make_agent(f"exec:{command}")
 
 
-@pytest.mark.parametrize("limits", [{"time_limit": 0.0}, {"start_limit": -1.0}])
-def test_bad_limits(limits: dict[str, float]) -> None:
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (1.0, -1.0)])
+def test_bad_limits(limits: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="'exec:sh': a time limit must be positive"):
-        External("sh", None, **limits)
+        External("sh", None, *limits)
 
 
 def test_specs_on_a_command_line() -> None:

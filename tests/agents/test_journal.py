@@ -75,7 +75,7 @@ def test_broken_files(tmp_path: Path) -> None:
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x", "utf-8")
-    with pytest.raises(JournalError, match="is not empty and holds no setup.json"):
+    with pytest.raises(JournalError, match=r"is not empty and holds no setup\.json"):
         Journal(tmp_path, SETTINGS)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(JournalError, match="is a file, not the folder"):

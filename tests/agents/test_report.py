@@ -105,8 +105,8 @@ def test_a_cross_is_shown() -> None:
 
 def test_who_is_out_is_shown(found: Results) -> None:
     failure = {"agent": "[x]", "message": "TimeoutError: late", "candidate": "[x]", "field": "y"}
-    assert "out: [x]: TimeoutError: late ([x] against y)" in printed({**found, "rows": [],
-                                                                     "failures": [failure]})  # fmt: skip
+    text = printed({**found, "rows": [], "failures": [failure]})
+    assert "out: [x]: TimeoutError: late ([x] against y)" in text
 
 
 @pytest.mark.parametrize("kind", ["found", "league"])

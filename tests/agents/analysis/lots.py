@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena import Played, SeedSet, play, rotations
+from agents.arena import Played, play
+from agents.benchmarks import SeedSet
+from agents.designs import rotations
 from prefa_env import prefa
 from prefa_env.prefa import Rules
 from prefa_env.prefa.state import DTYPE
@@ -52,7 +54,7 @@ def lot(texts: Sequence[str], rules: Rules | None = None) -> Played:
         games.append(actions)
         movers.append(seats)
     return Played(
-        first=0,
+        numbers=np.arange(len(texts)),
         decks=np.array(decks, np.int8),
         dealers=np.array(dealers, np.int8),
         seatings=np.zeros((1, 3), np.int64),

@@ -121,14 +121,6 @@ def test_lots_add_up() -> None:
     assert counts == roles.count(prefa, whole, CANDIDATE)
 
 
-def test_a_limit_is_a_number_of_deals_of_the_set() -> None:
-    counts: Counts = {}
-    for part in played(UNIFORM, FIRST_LEGAL, 30, batch_size=7):
-        counts = add(counts, roles.count(prefa, part, CANDIDATE, limit=10))
-    (ten,) = played(UNIFORM, FIRST_LEGAL, 10)
-    assert counts == roles.count(prefa, ten, CANDIDATE)
-
-
 def test_other_games_and_no_games() -> None:
     (games,) = played(UNIFORM, FIRST_LEGAL, 2)
     assert roles.count(cast(Game, toy), games, CANDIDATE) == {}

@@ -12,7 +12,8 @@ from agents import make_agent
 from agents.agent import Actions, Keys, Masks, Observations, OpenAgent
 from agents.analysis import timing
 from agents.analysis.timing import Times, add, measure, percentiles
-from agents.arena import Played, SeedSet
+from agents.arena import Played
+from agents.benchmarks import SeedSet
 from prefa_env import prefa
 from prefa_env.game import Game
 from prefa_env.prefa import Phase, Rules
@@ -136,15 +137,6 @@ def test_times_are_of_single_moves_after_a_warm_up(monkeypatch: pytest.MonkeyPat
     for number, row in enumerate(result.values()):
         assert row["p50"] == pytest.approx(4 * (number + 1))
         assert row["p95"] == pytest.approx(4 * (number + 1))
-
-
-def test_a_limit_of_deals() -> None:
-    (games,) = played(UNIFORM, FIRST_LEGAL, 12)
-    (three,) = played(UNIFORM, FIRST_LEGAL, 3)
-    times = measure(prefa, Rules(), UNIFORM, SEEDS, games, CANDIDATE, limit=3)
-    assert {phase: len(times.milliseconds[phase]) for phase in times.milliseconds} == (
-        decisions(three, CANDIDATE)
-    )
 
 
 def test_percentiles() -> None:
