@@ -61,7 +61,7 @@ def _plot(draw: Callable[P, Figure]) -> Callable[P, str]:
     def as_svg(*args: P.args, **kwargs: P.kwargs) -> str:
         file = io.StringIO()
         with style.context(_STYLE):
-            draw(*args, **kwargs).savefig(file, format="svg", metadata={"Date": None})
+            draw(*args, **kwargs).savefig(file, format="svg")
         return file.getvalue()
 
     return as_svg
@@ -76,6 +76,7 @@ def embed(svg: str, prefix: str, label: str) -> str:
         label: what it shows, for those who cannot see it.
     """
     body = svg[svg.index("<svg") :]
+    # The metadata hold the date; the style is in the page once.
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
     view = re.search(r'viewBox="[^"]*"', body)
     assert view is not None
