@@ -36,7 +36,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "Installing into $(VENV) (a few minutes the first time) ..."
 	@"$(BIN)/python" -c '$(SUPPORTED)' >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet \
-		-c constraints.txt -e '.[train,dev]'
+		-c constraints.txt -e '.[train,report,dev]'
 	@touch $@
 
 train: $(STAMP)
@@ -65,7 +65,7 @@ UV ?= uv
 constraints:
 	@{ sed -n '/^#/p' constraints.txt; $(UV) pip compile --quiet --universal \
 		--python-version 3.11 --fork-strategy fewest --upgrade-package torch==2.13.0 \
-		--extra train --extra dev --no-annotate --no-header pyproject.toml \
+		--extra train --extra report --extra dev --no-annotate --no-header pyproject.toml \
 		| grep -Ev '^(cuda|nvidia|triton)(-|=)'; } > constraints.new
 	@mv constraints.new constraints.txt
 

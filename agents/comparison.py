@@ -20,6 +20,9 @@ from .designs import one_against_copies
 from .statistics import anytime_interval, bootstrap, estimate, holm, p_value
 from .tally import Tally, summarise
 
+PAIRS = ("xyy", "xxy", "cross")
+"""Designs of a candidate and a field."""
+
 _BINS = 40
 _BOOTSTRAP_SEED = 0
 
@@ -117,7 +120,7 @@ def row(
     }
     return Comparison(
         candidate=names[candidate],
-        field=_field(tally, candidate, names),
+        field=_field(tally, candidate, names, design),
         design=design,
         deals=tally.deals,
         mean=found.mean,
@@ -139,10 +142,10 @@ def row(
     )
 
 
-def _field(tally: Tally, candidate: int, names: Sequence[str]) -> str:
-    """Who the others are: by seat, but for a pair that was asked for by its two names."""
-    first, *others = tally.matchup.players
-    if candidate == first and len(others) == 1 and not tally.matchup.is_complete:
+def _field(tally: Tally, candidate: int, names: Sequence[str], design: str) -> str:
+    """Who the others are: the other of a pair, else an agent a seat."""
+    others = [player for player in tally.matchup.players if player != candidate]
+    if design in PAIRS:
         return names[others[0]]
     seating = next(row.tolist() for row in tally.matchup.seatings if candidate in row)
     seating.remove(candidate)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import provenance
 from .analysis import calibration, regret
-from .comparison import Comparison, adjust, row
+from .comparison import PAIRS, Comparison, adjust, row
 from .curves import read_curves
 from .evaluation import Evaluation
 from .ratings import fit, fit_openskill
@@ -51,7 +51,7 @@ def results(evaluation: Evaluation) -> dict[str, Any]:
 def comparisons(evaluation: Evaluation) -> list[Comparison]:
     """A row for each match-up that has played, of trios and leagues one for each agent."""
     config = evaluation.config
-    is_pair = config.design in ("xyy", "xxy", "cross")
+    is_pair = config.design in PAIRS
     rows: list[Comparison] = []
     for tally in _played(evaluation):
         players = tally.matchup.players

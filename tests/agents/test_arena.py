@@ -275,12 +275,12 @@ def test_an_agent_that_raises_is_named(workers: int) -> None:
 
 
 class Breaking:
-    """Raises once it sees the first card of a trick."""
+    """Raises once it is asked whether to defend."""
 
     name = "breaking"
 
     def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
-        if action_masks[:, :32].any():
+        if action_masks[:, prefa.Action.PLAY].any():
             raise KeyError("never seen")
         return FIRST_LEGAL.act(observations, action_masks, keys)
 
