@@ -60,13 +60,18 @@ def decisions(games: Played, is_counted: Any) -> Counter[str]:
 
 
 def test_every_decision_once_and_the_same_again() -> None:
-    for is_counted, agent in ((CANDIDATE, UNIFORM), (~CANDIDATE, FIRST_LEGAL)):
-        for games in played(UNIFORM, FIRST_LEGAL, 12, batch_size=8):
+    other = make_agent("heuristic")
+    lots = played(UNIFORM, other, 12, batch_size=8)
+    for is_counted, agent in ((CANDIDATE, UNIFORM), (~CANDIDATE, other)):
+        phases = set()
+        for games in lots:
             times = timed(agent, games, is_counted)
             moves = {phase: len(times.milliseconds[phase]) for phase in times.milliseconds}
             assert moves == decisions(games, is_counted)
             assert times.differing == 0
             assert all(time > 0 for phase in times.milliseconds.values() for time in phase)
+            phases |= set(moves)
+        assert {"auction", "discard", "contract", "defence", "play"} <= phases
 
 
 def test_the_keys_of_the_arena() -> None:
