@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -81,22 +81,24 @@ def _print_rows(console: Console, rows: Sequence[Row], title: str) -> None:
     for header in ("candidate", "field"):
         longest = max(map(len, [header, *(row[header] for row in rows)]))
         table.add_column(header, overflow="fold", min_width=min(longest, _NAME_WIDTH))
-    for header in ("deals", "mean", "95 %", "p", "sd", "by seat", "illegal", "nonzero"):
-        table.add_column(header, justify="right", no_wrap=True)
     between = " " if _is_wide(console) else "\n"
+    columns: dict[str, Callable[[Row], str]] = {
+        "deals": lambda row: str(row["deals"]),
+        "mean": lambda row: f"{row['mean']:+.2f}",
+        "95 %": lambda row: f"{row['low']:+.2f}{between}{row['high']:+.2f}",
+        "p": lambda row: _probability(row["p_holm"]),
+        "sd": lambda row: f"{row['sd']:.1f}",
+        "by seat": lambda row: between.join(f"{mean:+.1f}" for mean in row["per_seat"]),
+        "illegal": lambda row: _alarm(row["illegal"]),
+        "nonzero": lambda row: _alarm(row["nonzero"]),
+    }
+    if not _is_wide(console):
+        del columns["p"]
+    for header in columns:
+        table.add_column(header, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(
-            escape(row["candidate"]),
-            escape(row["field"]),
-            str(row["deals"]),
-            f"{row['mean']:+.2f}",
-            f"{row['low']:+.2f}{between}{row['high']:+.2f}",
-            _probability(row["p_holm"]),
-            f"{row['sd']:.1f}",
-            between.join(f"{mean:+.1f}" for mean in row["per_seat"]),
-            _alarm(row["illegal"]),
-            _alarm(row["nonzero"]),
-        )
+        cells = [cell(row) for cell in columns.values()]
+        table.add_row(escape(row["candidate"]), escape(row["field"]), *cells)
     console.print(table)
 
 

@@ -108,13 +108,13 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def bootstrap(
-    values: npt.ArrayLike, seed: int, confidence: float = 0.95, resamples: int = 9_999
+    values: npt.ArrayLike, seed: int, confidence: float = 0.95, resamples: int = 1_999
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of the mean: the deals are drawn again with replacement.
 
     A check of Student's interval that assumes no normal mean. BCa is not used: its jackknife takes
     N² steps, and what it corrects, the skew of a mean, fades with 1 / √N. Time grows with
-    `resamples` · N, about a second at 10,000 values; memory does not.
+    `resamples` · N, a fifth of a second at 10,000 values; memory does not.
 
     Args:
         values: float [N], one a deal, N >= 2.
