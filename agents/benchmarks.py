@@ -136,7 +136,7 @@ class BenchmarkError(ValueError):
 
 
 def benchmark_hash(game: Game, name: str, deals: int) -> str | None:
-    """The hash of the benchmark of that name, checked; None if it is another set of deals.
+    """The hash of a game's benchmark of that name, checked; None if there is none.
 
     Args:
         game: the game module.
@@ -147,17 +147,17 @@ def benchmark_hash(game: Game, name: str, deals: int) -> str | None:
         BenchmarkError: the benchmark has fewer deals, or deals are drawn otherwise than when it
             was made.
     """
-    benchmark = BENCHMARKS.get(name)
-    if benchmark is None:
+    if name not in _names(game):
         return None
+    benchmark = BENCHMARKS[name]
     if deals > benchmark.size:
         raise BenchmarkError(
             f"the benchmark {name!r} has {benchmark.size} deals, not {deals}: ask for fewer, or "
             "name another set of deals"
         )
-    pinned = benchmark.hashes.get(game.NAME)
+    pinned = benchmark.hashes[game.NAME]
     found = SeedSet(name).fingerprint(game, benchmark.size)
-    if pinned is not None and found != pinned:
+    if found != pinned:
         raise BenchmarkError(
             f"the deals of {name!r} hash to {found}, not to {pinned}: this program draws other "
             "deals than those the benchmark stands for; its results could not be compared"
@@ -176,22 +176,29 @@ def refuse_benchmark_deals(
         dealers: int8 [B].
         source: what drew them, for the error.
     """
+    if not _names(game):
+        return
     barred = _benchmark_deals(game)
     deals = _identify(game, decks, dealers)
     places = np.minimum(np.searchsorted(barred, deals), len(barred) - 1)
     is_barred = barred[places] == deals
     if is_barred.any():
-        names = [name for name in BENCHMARKS if np.isin(deals, _deals_of(game, name)).any()]
+        names = [name for name in _names(game) if np.isin(deals, _deals_of(game, name)).any()]
         raise BenchmarkError(
             f"{source} drew {int(is_barred.sum())} deals of the benchmark {', '.join(names)}: "
             "what learns from them cannot be measured on it; take another seed"
         )
 
 
+def _names(game: Game) -> list[str]:
+    """The benchmarks that a game has."""
+    return [name for name, benchmark in BENCHMARKS.items() if game.NAME in benchmark.hashes]
+
+
 @cache
 def _benchmark_deals(game: Game) -> npt.NDArray[np.uint64]:
     """Sorted identities of all deals of all benchmarks."""
-    return np.sort(np.concatenate([_deals_of(game, name) for name in BENCHMARKS]))
+    return np.sort(np.concatenate([_deals_of(game, name) for name in _names(game)]))
 
 
 def _deals_of(game: Game, name: str) -> npt.NDArray[np.uint64]:

@@ -20,6 +20,7 @@ from prefa_env.bits import popcounts
 from prefa_env.streams import derive_keys
 
 from .agent import Agent
+from .benchmarks import refuse_benchmark_deals
 from .network import Policy
 
 LEARNER = -1
@@ -57,8 +58,12 @@ def play(
         seating: int64 [B, S], for each table and seat an index of `agents`, or `LEARNER`.
         seed: of the deals and of all chance in playing them.
         teacher: chooses the learner's actions in its place, for the policy to imitate.
+
+    Raises:
+        BenchmarkError: a deal is one of a benchmark's; nothing was played.
     """
     env.reset(seed=seed)
+    refuse_benchmark_deals(env.game, env.decks, env.dealers, f"seed {seed}")
     device = next(policy.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
     num_tables, num_seats = seating.shape

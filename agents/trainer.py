@@ -57,6 +57,8 @@ class TrainConfig:
     """Agent that the policy imitates at first; without one it begins by chance."""
     teaching: float = 0.3
     """Part of the run that is imitation, if there is a teacher."""
+    start: str | None = None
+    """Checkpoint or run whose networks the run begins with; without one they begin by chance."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """The networks of policy and critic."""
     ppo: PPOConfig = field(default_factory=PPOConfig)
@@ -79,6 +81,8 @@ class TrainConfig:
             raise ValueError("run must name a folder, not be empty")
         if self.teacher == "":
             raise ValueError("teacher must name an agent; leave it out for none")
+        if self.start == "":
+            raise ValueError("start must name a checkpoint or run; leave it out for none")
         for name in ("opponent_share", "teaching"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be 0 to 1, not {getattr(self, name)}")
@@ -102,7 +106,8 @@ class Trainer:
         Raises:
             ValueError: unknown game, opponent or device; a run folder that already has
                 checkpoints although it is not to be resumed.
-            checkpoint.CheckpointError: a checkpoint that is broken or of another configuration.
+            checkpoint.CheckpointError: a checkpoint that is broken or of another configuration, or
+                one to start with that does not fit.
         """
         self.config = config
         self.run = Path(config.run)
@@ -129,13 +134,16 @@ class Trainer:
         )
         self.iteration = 0
         self.decisions = 0
+        self.seconds = 0.0
         if checkpoint.checkpoints(self.run):
             if not config.resume:
                 raise ValueError(
                     f"run folder {self.run} already holds checkpoints: go on with --resume true, "
-                    "or choose another --run"
+                    "or choose another folder"
                 )
             self._load()
+        elif config.start is not None:
+            self._start(Path(config.start))
 
     # -- one iteration ----------------------------------------------------------------------------
 
@@ -160,8 +168,10 @@ class Trainer:
         count = len(rollout.actions)
         self.iteration += 1
         self.decisions += count
+        seconds = time.perf_counter() - start
+        self.seconds += seconds
         return figures | self._deal_figures(rollout, seating) | {
-            "time/fps": count / (time.perf_counter() - start),
+            "time/fps": count / seconds,
             "time/rollout_fps": count / (played - start),
             "time/iterations": self.iteration,
             "time/total_timesteps": self.decisions,
@@ -202,6 +212,7 @@ class Trainer:
             "config": asdict(config),
             "iteration": self.iteration,
             "decisions": self.decisions,
+            "seconds": self.seconds,
             "torch": torch.__version__,
         }
         return checkpoint.save(self.run, self.decisions, model, _flatten(optimizer), meta)
@@ -223,7 +234,28 @@ class Trainer:
             optimizer = self.learner.optimizer
             optimizer.load_state_dict(optimizer.state_dict() | {"state": _unflatten(state)})
             self.iteration, self.decisions = meta["iteration"], meta["decisions"]
-        except (RuntimeError, KeyError, ValueError) as error:
+            self.seconds = float(meta.get("seconds", 0))  # not in the oldest checkpoints
+        except (RuntimeError, KeyError, ValueError, TypeError) as error:
+            raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None
+
+    def _start(self, path: Path) -> None:
+        """Take over the networks of a checkpoint, not its optimiser, and begin at 0 decisions."""
+        folder = checkpoint.resolve(path)
+        meta = checkpoint.load_meta(folder)
+        checkpoint.check_fits(meta, self.game, self.config.rules, folder)
+        scale = meta["config"].get("ppo", {}).get("reward_scale")  # the critic's unit
+        for name, there, here in (
+            ("network", meta["network"], asdict(self.config.network)),
+            ("ppo.reward_scale", scale, self.config.ppo.reward_scale),
+        ):
+            if there != here:
+                raise checkpoint.CheckpointError(
+                    f"cannot start from {folder}: {name} is {there}, here {here}"
+                )
+        tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
+        try:
+            self.learner.load_state_dict(tensors)
+        except RuntimeError as error:
             raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None
 
 

@@ -17,6 +17,7 @@ import pytest
 from agents import AGENT_NAMES
 from agents.cli import Names
 from agents.evaluation import EvaluateConfig
+from agents.exploiter import ExploiterConfig
 from agents.trainer import TrainConfig
 from prefa_env import solver
 from prefa_env.prefa import Rules, document, floor_kassa, parse_action, payments
@@ -250,7 +251,11 @@ def in_the_table(value: Any) -> str:
 
 @pytest.mark.parametrize(
     ("page", "config"),
-    [("training.md", TrainConfig), ("evaluation.md", EvaluateConfig)],
+    [
+        ("training.md", TrainConfig),
+        ("evaluation.md", EvaluateConfig),
+        ("exploiter.md", ExploiterConfig),
+    ],
 )
 def test_options_of_the_scripts(page: str, config: Callable[[], Any]) -> None:
     text = (DOCS / page).read_text("utf-8")

@@ -96,18 +96,23 @@ def test_benchmarks_are_disjoint() -> None:
     )
 
 
-@pytest.mark.parametrize("game", [GAME, cast(Game, toy)], ids=["prefa", "toy"])
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_training_on_a_benchmark_is_refused(game: Game, name: str) -> None:
+def test_training_on_a_benchmark_is_refused(name: str) -> None:
     last = BENCHMARKS[name].size - 1
-    decks, dealers = SEEDS.deals(game, np.arange(20))
-    refuse_benchmark_deals(game, decks, dealers, "a test")
-    barred_deck, barred_dealer = SeedSet(name).deals(game, np.array([last]))
+    decks, dealers = SEEDS.deals(GAME, np.arange(20))
+    refuse_benchmark_deals(GAME, decks, dealers, "a test")
+    barred_deck, barred_dealer = SeedSet(name).deals(GAME, np.array([last]))
     decks[13], dealers[13] = barred_deck[0], barred_dealer[0]
     with pytest.raises(BenchmarkError, match=f"a test drew 1 deals of the benchmark {name}: "):
-        refuse_benchmark_deals(game, decks, dealers, "a test")
-    beyond = SeedSet(name).deals(game, np.array([last + 1]))
-    refuse_benchmark_deals(game, *beyond, "a test")
+        refuse_benchmark_deals(GAME, decks, dealers, "a test")
+    beyond = SeedSet(name).deals(GAME, np.array([last + 1]))
+    refuse_benchmark_deals(GAME, *beyond, "a test")
+
+
+def test_games_without_benchmarks() -> None:
+    game = cast(Game, toy)
+    assert benchmark_hash(game, "smoke", 501) is None
+    refuse_benchmark_deals(game, *SeedSet("smoke").deals(game, np.arange(5)), "a test")
 
 
 def test_turned_and_reordered_deals_are_the_same_deals() -> None:

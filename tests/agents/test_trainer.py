@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents import checkpoint
+from agents.benchmarks import BenchmarkError, SeedSet
 from agents.cli import Names
 from agents.network import NetworkConfig, Policy
 from agents.policy import BLOCK, load_agent
@@ -96,6 +97,14 @@ def test_same_seed_same_rollout_and_another_seed_another() -> None:
     np.testing.assert_array_equal(one.states, two.states)
     np.testing.assert_array_equal(one.log_probs, two.log_probs)
     assert one.states.shape != three.states.shape or (one.states != three.states).any()
+
+
+def test_no_deal_of_a_benchmark_is_trained_on() -> None:
+    env = VectorEnv("prefa", 8, auto_reset=False)
+    policy = Policy(OBSERVATION, prefa.NUM_ACTIONS, NetworkConfig(width=16, blocks=1))
+    seating = np.full((8, 3), LEARNER)
+    with pytest.raises(BenchmarkError, match="drew 1 deals of the benchmark smoke"):
+        play(env, policy, [], seating, int(SeedSet("smoke").key))
 
 
 def test_seats_of_opponents_are_no_samples() -> None:
