@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 
-from . import aec, search, solver, startup, vector
+from . import aec, arena, search, solver, startup, vector
 from .table import print_table, yardstick
 
 
@@ -17,6 +17,7 @@ def main() -> None:
     parser.add_argument(
         "--no-startup", action="store_true", help="leave out the start of processes"
     )
+    parser.add_argument("--no-arena", action="store_true", help="leave out whole evaluations")
     parser.add_argument(
         "--no-solver",
         action="store_true",
@@ -33,6 +34,8 @@ def main() -> None:
         solver.print_table(solver.run(), loop)
         solver.print_growth(solver.growth())
         search.print_table(search.run())
+    if not arguments.no_arena:
+        arena.print_table(arena.run())
     if not arguments.no_startup:
         startup.print_table(startup.run())
 

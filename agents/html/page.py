@@ -55,6 +55,7 @@ def build_page(results: Results) -> str:
         "command": words.command(results["config"]),
         "forest": _forest(made, rows, unit),
         "histograms": _histograms(made, rows, unit),
+        "cross": results.get("cross") or [],
         "league": _league(made, results.get("league"), unit),
         "roles": _roles(made, rows, unit),
         "behaviour": _behaviour(rows),
@@ -213,7 +214,7 @@ def _behaviour(rows: Sequence[Row]) -> dict[str, Any] | None:
 
 def _by_agent(made: _Plots, agents: dict[str, AgentResults]) -> dict[str, Any]:
     """The parts about single agents; each is empty where nobody has it."""
-    levels = {name: part for name, agent in agents.items() if (part := agent.get("calibration"))}
+    levels = {name: part for name, agent in agents.items() if (part := _named(agent))}
     speeds = {name: phases for name, agent in agents.items() if (phases := agent.get("ms"))}
     regrets = {name: sides for name, agent in agents.items() if (sides := agent.get("regret"))}
     return {
@@ -222,6 +223,11 @@ def _by_agent(made: _Plots, agents: dict[str, AgentResults]) -> dict[str, Any]:
         "regret": regrets,
         "curves": _curves(made, agents),
     }
+
+
+def _named(agent: AgentResults) -> list[Level]:
+    """The levels at which an agent named a contract."""
+    return [level for level in agent.get("calibration") or () if level["contracts"]]
 
 
 def _calibration(made: _Plots, levels: dict[str, list[Level]]) -> dict[str, Any]:

@@ -224,14 +224,14 @@ def role_bars(
 def calibration(levels: Sequence[Level]) -> Figure:
     """Tricks taken, and tricks with open cards, by the level that was named."""
     figure, axes = _figure(NARROW, 190)
-    named = [level["named"] for level in levels]
+    named = [level["level"] for level in levels]
     span = [min(named) - 0.4, max(named) + 0.4]
     axes.plot(span, span, color=GREY, linewidth=1, linestyle="--", label="as named")
     for key, marker, colour, label in (
         ("tricks", "o", BLUE, "taken"),
         ("open", "^", RED, "open cards"),
     ):
-        points = [(level["named"], level.get(key)) for level in levels]
+        points = [(level["level"], level.get(key)) for level in levels]
         known = [(x, float(str(y))) for x, y in points if y is not None]
         if known:
             axes.plot(*zip(*known, strict=True), color=colour, marker=marker, label=label)

@@ -90,6 +90,25 @@ class League(TypedDict):
     payoffs: list[list[list[float | None]]]  # [i][j][l], what i wins with j and l
 
 
+class Arm(TypedDict):
+    """A mean with its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Cross(TypedDict):
+    """What bidding and cards win by themselves."""
+
+    candidate: str
+    field: str
+    both: Arm
+    bidding: Arm
+    cards: Arm
+    interaction: Arm
+
+
 class Speed(TypedDict):
     """Milliseconds a move in one phase."""
 
@@ -103,7 +122,6 @@ class Level(TypedDict):
 
     level: int
     contracts: int
-    named: float
     tricks: NotRequired[float | None]
     open: NotRequired[float | None]
     made: NotRequired[float | None]
@@ -113,9 +131,9 @@ class Regret(TypedDict):
     """Tricks that card play gave away, compared with open cards."""
 
     cards: int
-    per_card: float
-    per_deal: float
-    share_perfect: float
+    per_card: float | None  # None: there was no card to choose
+    per_deal: float | None
+    perfect: float | None
 
 
 class AgentResults(TypedDict):
@@ -151,6 +169,7 @@ class Results(TypedDict):
     processor: NotRequired[str | None]
     date: NotRequired[str | None]
     seconds: NotRequired[float | None]
+    cross: NotRequired[list[Cross] | None]
     league: NotRequired[League | None]
     agents: NotRequired[dict[str, AgentResults] | None]
     failures: NotRequired[list[Failure] | None]

@@ -47,7 +47,7 @@ def row(candidate: str, field: str, mean: float = 2.3, design: str = "xyy") -> d
 def agent(speed: float = 1.0, has_curves: bool = False) -> dict[str, Any]:
     """What is measured of an agent by itself."""
     phases = ("auction", "discard", "contract", "defence", "card")
-    regret = {"cards": 24000, "per_card": 0.031, "per_deal": 0.29, "share_perfect": 0.94}
+    regret = {"cards": 24000, "per_card": 0.031, "per_deal": 0.29, "perfect": 0.94}
     rise = 10 + 3 * math.log10(speed + 1)
     curve = [[1e5 * i, -20 + rise * (1 - math.exp(-i / 30)) + math.sin(i)] for i in range(200)]
     return {
@@ -56,7 +56,7 @@ def agent(speed: float = 1.0, has_curves: bool = False) -> dict[str, Any]:
             for i, phase in enumerate(phases, 1)
         },
         "calibration": [
-            {"level": n, "contracts": 3000 >> 2 * (n - 6), "named": n, "tricks": 0.8 * n + 1.7,
+            {"level": n, "contracts": 3000 >> 2 * (n - 6), "tricks": 0.8 * n + 1.7,
              "open": 0.85 * n + 1.6 if n < 9 else None, "made": 0.95 - 0.05 * n / 6}
             for n in range(6, 11)
         ],

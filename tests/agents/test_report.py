@@ -14,6 +14,7 @@ from rich.progress import Progress
 
 from agents.cli import Names
 from agents.evaluation import EvaluateConfig, Evaluation
+from agents.html import render
 from agents.report import print_results, write_json
 from agents.results import results
 from prefa_env.prefa import Rules
@@ -101,6 +102,9 @@ def test_a_cross_is_shown() -> None:
     text = printed(values)
     assert "where heuristic wins from uniform" in text
     assert f"interaction  {values['cross'][0]['interaction']['mean']:+.2f}" in text
+    page = render(values)
+    assert "Bidding and cards" in page
+    assert f"{abs(values['cross'][0]['bidding']['mean']):.2f}" in page
 
 
 def test_who_is_out_is_shown(found: Results) -> None:
@@ -154,3 +158,11 @@ def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_json(tmp_path / "x", {"a": 1, "b": object()})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["found", "league"])
+def test_the_page_takes_what_is_found(kind: str, request: pytest.FixtureRequest) -> None:
+    values: Results = request.getfixturevalue(kind)
+    page = render(values)
+    for part in ("Regret", "Milliseconds a move", "uniform"):
+        assert part.lower() in page.lower()
