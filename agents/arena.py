@@ -9,11 +9,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import TracebackType
@@ -217,7 +219,27 @@ class _Job:
         num_tables = len(numbers) * len(seatings)
         if self.env is None or self.env.num_envs != num_tables:
             self.env = VectorEnv(self.game, num_tables, self.rules, auto_reset=False)
-        return _play_batch(self.env, self.agents, seatings, self.seeds, numbers)
+        with _one_thread():
+            return _play_batch(self.env, self.agents, seatings, self.seeds, numbers)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let PyTorch, if an agent brought it, compute in one thread.
+
+    Threads would fight over the cores with the other processes, and another number of them may add
+    up a network's sums in another order.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 _jobs: list[_Job] = []
