@@ -29,7 +29,7 @@ from prefa_env._jit import njit
 from prefa_env.bits import popcount
 from prefa_env.game import Game, GameRules
 
-from .agent import Actions, Agent, ask
+from .agent import Actions, Agent, Keys, Masks, Observations, ask
 from .benchmarks import SeedSet
 
 
@@ -291,20 +291,10 @@ def _play_batch(
             if asked.size == 0:
                 continue
             keys = seeds.agent_keys(deals, env.seats, len(all_actions), asked)
-            try:
-                chosen = ask(
-                    agent,
-                    env.tables[asked],
-                    env.observations[asked],
-                    env.action_masks[asked],
-                    keys,
-                )
-            except MemoryError:
-                raise
-            except Exception as error:
-                raise AgentError(agent.name, f"{type(error).__name__}: {error}") from error
-            checked = _check(agent, chosen, asked.size)
-            _accept(env.legal_actions, env.seats, asked, checked, actions, illegal)
+            chosen = demand(
+                agent, env.tables[asked], env.observations[asked], env.action_masks[asked], keys
+            )
+            _accept(env.legal_actions, env.seats, asked, chosen, actions, illegal)
         all_seats.append(env.seats.copy())
         all_actions.append(np.where(env.seats < 0, -1, actions).astype(np.int8))
         env.step(actions)
@@ -376,10 +366,22 @@ def _accept(
             illegal[i, seats[i]] += 1
 
 
-def _check(agent: Agent, chosen: Any, size: int) -> Actions:
-    array = np.asarray(chosen)
-    if array.shape != (size,) or array.dtype.kind not in "iu":
+def demand(
+    agent: Agent,
+    tables: npt.NDArray[Any],
+    observations: Observations,
+    action_masks: Masks,
+    keys: Keys,
+) -> Actions:
+    """What `ask` gives, an int64 a row, legal or not; AgentError for whatever else may happen."""
+    try:
+        chosen = np.asarray(ask(agent, tables, observations, action_masks, keys))
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise AgentError(agent.name, f"{type(error).__name__}: {error}") from error
+    if chosen.shape != keys.shape or chosen.dtype.kind not in "iu":
         raise AgentError(
-            agent.name, f"must return {size} integers, not {array.dtype} {array.shape}"
+            agent.name, f"must return {keys.size} integers, not {chosen.dtype} {chosen.shape}"
         )
-    return np.ascontiguousarray(array, np.int64)
+    return np.ascontiguousarray(chosen, np.int64)

@@ -157,6 +157,7 @@ class Evaluation:
         self.timing: dict[str, Any] = {}  # by agent, `ms` and `differing`
         self.seconds = 0.0  # of playing
         self.records_size = 0  # bytes of the records of the deals played so far
+        self.commits: list[str | None] = []  # that have played
         self.names: list[str] = []
         self.agents: list[Agent] = []
         made = dict(agents or {})
@@ -223,6 +224,7 @@ class Evaluation:
             "examine": config.examine,
             "until": config.until,
             **({"sample": config.sample, "deals": config.deals} if config.sample else {}),
+            **({"records": True} if config.records else {}),
         }
 
     def label(self, tally: Tally) -> tuple[str, str]:
@@ -250,8 +252,10 @@ class Evaluation:
             OSError: something could not be written.
         """
         config = self.config
+        this = provenance.run()
+        self.commits.append(this["commit"])
         if journal is not None:
-            journal.append({"run": provenance.run()})
+            journal.append({"run": this})
         task = progress.add_task("timing", total=self._games(len(d) for d in self.deals))
         progress.advance(task, self.games)
         self._time_agents(journal)
@@ -359,7 +363,11 @@ class Evaluation:
         self.failures.append(Failure(error.agent, error.message, *self.label(tally)))
 
     def restore(self, entries: Iterable[dict[str, Any]]) -> None:
-        """Take over what a journal of the same setup has."""
+        """Take over what a journal of the same setup has.
+
+        Raises:
+            ValueError: it has more deals than the config asks for.
+        """
         for entry in entries:
             if "lot" in entry:
                 self.tallies[entry["matchup"]].add(entry["lot"])
@@ -367,6 +375,14 @@ class Evaluation:
                 self.records_size = entry.get("records", self.records_size)
             elif "agent" in entry:
                 self.timing[entry["agent"]] = {k: entry[k] for k in ("ms", "differing")}
+            elif "run" in entry:
+                self.commits.append(entry["run"]["commit"])
+        for tally, numbers in zip(self.tallies, self.deals, strict=True):
+            if tally.deals > len(numbers):
+                raise ValueError(
+                    f"deals: {tally.deals} were already played, more than {len(numbers)}; ask for "
+                    "as many, or choose another folder"
+                )
 
     @property
     def is_clean(self) -> bool:

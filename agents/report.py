@@ -175,6 +175,12 @@ def _print_agents(console: Console, agents: Mapping[str, Row]) -> None:
     for name, agent in agents.items():
         table.add_row(escape(name), *_agent_cells(agent))
     console.print(table)
+    for name, agent in agents.items():
+        if agent.get("differing"):
+            console.print(
+                f"[bold red]{escape(name)} chose otherwise when asked alone, "
+                f"{agent['differing']} times:[/] its results depend on batch sizes and processes"
+            )
 
 
 def _agent_cells(agent: Row) -> Iterator[str]:

@@ -39,6 +39,7 @@ def results(evaluation: Evaluation) -> dict[str, Any]:
         },
         "config": asdict(config),
         **provenance.run(),
+        "commit": ", ".join(dict.fromkeys(filter(None, evaluation.commits))) or None,
         "seconds": evaluation.seconds,
         "rows": [asdict(comparison) for comparison in comparisons(evaluation)],
         "cross": _cross(evaluation),
@@ -82,7 +83,7 @@ def _agent(evaluation: Evaluation, name: str) -> dict[str, Any]:
         mine = [player for player in players if evaluation.names[player] == name]
         add_counts(counts, tally.counts_of(mine))
     return {
-        "identity": provenance.identity(name),
+        "identity": evaluation.identities[name],
         **evaluation.timing.get(name, {}),
         "calibration": calibration.levels(counts.get("calibration", {})),
         "regret": regret.sides(counts.get("regret", {})),

@@ -12,7 +12,8 @@ from prefa_env import VectorEnv
 from prefa_env.game import Game, GameRules
 from prefa_env.prefa import Phase
 
-from ..agent import Agent, ask
+from ..agent import Agent
+from ..arena import demand
 from .games import Means, games_of, is_analysed
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def measure(
         agent: who played them.
         seeds: the set that the deals are of.
         played, is_counted: as in `games.games_of`; the seats counted are the agent's.
+
+    Raises:
+        AgentError: see `arena.demand`.
     """
     times = Times({}, 0)
     if not is_analysed(game):
@@ -75,10 +79,10 @@ def _time_move(
     phase = PHASES[env.tables[0]["phase"]]
     if phase not in milliseconds:
         milliseconds[phase] = []
-        ask(agent, *position, np.array([key]))
+        demand(agent, *position, np.array([key]))
     keys = np.array([key])
     begun = time.perf_counter()
-    actions = ask(agent, *position, keys)
+    actions = demand(agent, *position, keys)
     milliseconds[phase].append(1e3 * (time.perf_counter() - begun))
     return _as_done(int(actions[0]), env.action_masks[0])
 

@@ -250,6 +250,12 @@ def test_more_deals_go_on_where_it_ended(tmp_path: Path) -> None:
     assert [r.seed for r in read_records(records)][::3] == [f"smoke:{n}" for n in range(40)]
 
 
+def test_fewer_deals_than_played(tmp_path: Path) -> None:
+    play_in(tmp_path / "a", config(deals=20), tmp_path / "r.jsonl")
+    with pytest.raises(ValueError, match="deals: 20 were already played, more than 10"):
+        play_in(tmp_path / "a", config(deals=10), tmp_path / "r.jsonl")
+
+
 # -- agents that fail -----------------------------------------------------------------------------
 
 

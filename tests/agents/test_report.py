@@ -89,6 +89,13 @@ def test_table_shows_the_players(league: Results) -> None:
     assert "the players" not in printed(plain)
 
 
+def test_players_that_are_not_the_same_alone_are_shown(league: Results) -> None:
+    values = deepcopy(league)
+    values["agents"]["pass-always"]["differing"] = 17
+    assert "pass-always chose otherwise when asked alone, 17 times" in printed(values)
+    assert "chose otherwise" not in printed(league)
+
+
 def test_a_league_is_shown(league: Results) -> None:
     text = printed(league)
     for rating in league["league"]["ratings"]:

@@ -12,7 +12,7 @@ from agents import make_agent
 from agents.agent import Actions, Keys, Masks, Observations, OpenAgent
 from agents.analysis import timing
 from agents.analysis.timing import Times, add, measure, percentiles
-from agents.arena import Played
+from agents.arena import AgentError, Played
 from agents.benchmarks import SeedSet
 from prefa_env import prefa
 from prefa_env.game import Game
@@ -142,6 +142,15 @@ def test_times_are_of_single_moves_after_a_warm_up(monkeypatch: pytest.MonkeyPat
     for number, row in enumerate(result.values()):
         assert row["p50"] == pytest.approx(4 * (number + 1))
         assert row["p95"] == pytest.approx(4 * (number + 1))
+
+
+def test_an_agent_that_raises_is_named() -> None:
+    def late(actions: Actions, masks: Masks) -> Actions:
+        raise TimeoutError("took longer than 10 s")
+
+    (games,) = played(UNIFORM, FIRST_LEGAL, 1)
+    with pytest.raises(AgentError, match="agent 'wrapped': TimeoutError: took longer"):
+        timed(Wrapped(late), games)
 
 
 def test_percentiles() -> None:
