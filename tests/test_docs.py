@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
+import runpy
 import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 from agents import AGENT_NAMES
+from agents.benchmarks import BENCHMARKS
 from agents.cli import Names
 from agents.evaluation import EvaluateConfig
 from agents.exploiter import ExploiterConfig
@@ -269,3 +272,13 @@ def test_options_of_the_scripts(page: str, config: Callable[[], Any]) -> None:
 def test_agents_are_named() -> None:
     text = (DOCS / "agents.md").read_text("utf-8")
     assert re.findall(r"^\| `([\w:-]+)` \| ", text, re.M)[3:] == list(AGENT_NAMES)
+
+
+def test_the_page_of_results_is_that_of_its_files() -> None:
+    script = runpy.run_path(str(DOCS / "results.py"))
+    assert (DOCS / "results.md").read_text("utf-8") == script["page"]()
+    report = json.loads((DOCS / "results" / "report.json").read_text("utf-8"))
+    benchmark = report["seeds"]["benchmark"]
+    assert report["seeds"]["name"] == "report-v1"
+    assert benchmark == BENCHMARKS["report-v1"].hashes["prefa"]
+    assert all(row["illegal"] == row["nonzero"] == 0 for row in report["rows"])
