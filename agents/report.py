@@ -144,11 +144,13 @@ def _own_payoff(payoffs: Any, agent: int, others: int) -> str:
 
 
 def _print_cross(console: Console, cross: Row, unit: str) -> None:
-    table = Table(
-        title=f"where {escape(cross['candidate'])} wins from {escape(cross['field'])}: "
-        f"{unit} per deal",
-        **_style(console),
+    console.print(  # a title would be folded to the width of the table
+        f"where {cross['candidate']} wins from {cross['field']}: {unit} per deal",
+        style="italic",
+        highlight=False,
+        markup=False,
     )
+    table = Table(**_style(console))
     for header in ("", "mean", "95 %"):
         table.add_column(header, justify="right" if header else "left", no_wrap=True)
     for name in ("bidding", "cards", "interaction", "both"):
