@@ -40,25 +40,31 @@ class _Plots:
         return Plot(Markup(plots.embed(svg, f"plot{self._count}", label)), title)
 
 
+_MOST_PICTURED = 60
+"""Rows that are told and drawn one by one; of more, as a large league has, there is a table."""
+
+
 def build_page(results: Results) -> str:
     """The page of results that have been checked."""
     unit = results["unit"].removeprefix("settled_").replace("_", " ")
     made = _Plots()
     rows, agents = results["rows"], results.get("agents") or {}
+    pictured = rows if len(rows) <= _MOST_PICTURED else []
     context: dict[str, Any] = {
         "results": results,
         "unit": unit,
         "design": words.DESIGNS.get(results["design"], results["design"]),
         "rows": rows,
+        "pictured": pictured,
         "alarms": [row for row in rows if row["illegal"] or row["nonzero"]],
         "failures": results.get("failures") or [],
         "command": words.command(results["config"]),
-        "forest": _forest(made, rows, unit),
-        "histograms": _histograms(made, rows, unit),
+        "forest": _forest(made, pictured, unit),
+        "histograms": _histograms(made, pictured, unit),
         "cross": results.get("cross") or [],
         "league": _league(made, results.get("league"), unit),
-        "roles": _roles(made, rows, unit),
-        "behaviour": _behaviour(rows),
+        "roles": _roles(made, pictured, unit),
+        "behaviour": _behaviour(pictured),
         **_by_agent(made, agents),
     }
     return _environment(unit).get_template(_TEMPLATE).render(context)

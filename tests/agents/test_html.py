@@ -411,3 +411,11 @@ def test_no_curves(tmp_path: Path) -> None:
     assert read_curves(tmp_path / "none") == {}
     with pytest.raises(ValueError, match="points must be at least 2, not 1"):
         read_curves(tmp_path, points=1)
+
+
+def test_of_many_rows_there_is_a_table_only() -> None:
+    few, many = (small(rows=[row("mine", "theirs")] * count) for count in (60, 61))
+    assert 'class="verdicts"' in render(few)
+    page = render(many)
+    assert 'class="verdicts"' not in page
+    assert page.count('<th scope="row">mine</th>') == 61
