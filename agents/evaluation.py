@@ -32,7 +32,7 @@ from .designs import (
 from .journal import Journal
 from .records import RecordWriter
 from .registry import make_agent
-from .statistics import deals_until
+from .statistics import FIRST_LOOK, deals_until
 from .tally import Tally, summarise
 
 CHECK_EVERY = 100
@@ -121,6 +121,8 @@ class EvaluateConfig:
             raise ValueError("a league needs 2 candidates or more, not 1")
         if self.until is not None and self.design not in ("xyy", "xxy"):
             raise ValueError(f"until is for the designs xyy and xxy, not {self.design}")
+        if self.until is not None and self.deals < FIRST_LOOK:
+            raise ValueError(f"until needs {FIRST_LOOK} deals or more, not {self.deals}")
         if self.sample is not None and self.design != "league":
             raise ValueError(f"sample is for the design league, not {self.design}")
 

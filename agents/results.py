@@ -16,7 +16,7 @@ from .curves import read_curves
 from .evaluation import Evaluation
 from .ratings import fit, fit_openskill
 from .registry import is_checkpoint, parts
-from .statistics import estimate
+from .statistics import FIRST_LOOK, estimate
 from .tally import Tally, add_counts
 
 UNITS = {"prefa": "settled_kapikia"}
@@ -72,7 +72,8 @@ def comparisons(evaluation: Evaluation) -> list[Comparison]:
 
 def _played(evaluation: Evaluation) -> list[Tally]:
     """Match-ups with deals enough for an interval."""
-    return [tally for tally in evaluation.tallies if tally.deals > 1]
+    fewest = 2 if evaluation.config.until is None else FIRST_LOOK
+    return [tally for tally in evaluation.tallies if tally.deals >= fewest]
 
 
 def _agent(evaluation: Evaluation, name: str) -> dict[str, Any]:

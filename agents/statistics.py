@@ -15,6 +15,9 @@ from scipy.stats import bootstrap as _bootstrap
 TUNED_FOR = 10_000
 """Deals at which anytime intervals are narrowest: what ±0.3 takes at a deviation of 10."""
 
+FIRST_LOOK = 500
+"""Deals before an interval that may be looked at any time is looked at at all."""
+
 _AT_ONCE = 2**18
 """Values drawn at once by the bootstrap: some MB."""
 
@@ -200,7 +203,7 @@ def deals_until(
     half_width: float,
     *,
     every: int = 100,
-    first: int = 500,
+    first: int = FIRST_LOOK,
     confidence: float = 0.95,
     tuned_for: int = TUNED_FOR,
 ) -> int | None:

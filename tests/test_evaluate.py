@@ -218,6 +218,7 @@ BAD = {
     "--design league": "a league needs 2 candidates or more, not 1",
     "--design cross --until 1": "until is for the designs xyy and xxy, not cross",
     "--until 0": "until must be 0.001 to 1000000.0, not 0.0",
+    "--until 1": "until needs 500 deals or more, not 20",
     "--sample 3": "sample is for the design league, not xyy",
     "--out /dev/null": "/dev/null is a file, not the folder of an evaluation",
     "--replay none.jsonl": "none.jsonl",

@@ -207,6 +207,15 @@ def test_until() -> None:
         )
 
 
+def test_too_few_deals_for_an_interval_at_any_time() -> None:
+    bad = Wrapped("bad", 100, ZeroDivisionError())
+    settings = config(candidates=Names(("bad", "uniform")), deals=500, until=50.0, batch_size=20,
+                      fields=Names(("pass-always",)))  # fmt: skip
+    values = found(settings, bad=bad)
+    assert [row["candidate"] for row in values["rows"]] == ["uniform"]
+    assert len(values["failures"]) == 1
+
+
 # -- interrupted ----------------------------------------------------------------------------------
 
 
