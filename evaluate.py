@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from pathlib import Path
+
+if __name__ == "__main__":
+    # Read by OpenMP when torch is imported: threads that spin while they wait starve each other.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -15,6 +20,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from agents.atomic import atomic_write, check_writable
 from agents.cli import fail, parse_config
 from agents.evaluation import EvaluateConfig, Evaluation
+from agents.html import check_installed, render
 from agents.journal import Journal
 from agents.records import RecordError, open_records, show
 from agents.report import make_console, print_results, write_json
@@ -27,8 +33,8 @@ INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run with the arguments of a command line; the exit code.
 
-    0; 1 if a move was illegal, a deal's payments did not sum to zero, or an agent is out; 130 after
-    an interruption.
+    0; 1 if a move was illegal, a deal's payments did not sum to zero, or an agent is out; 2 for bad
+    input, a full disk or a killed worker; 130 after an interruption.
     """
     out = None
     try:
@@ -45,24 +51,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         fail(f"not enough memory: {error}; lower batch_size", PROGRAM)
     except BrokenProcessPool:
-        fail("a worker process was killed; too little memory for so many workers?", PROGRAM)
+        rest = "; the same command goes on" if out else ""
+        fail(f"a worker was killed; too little memory for so many workers?{rest}", PROGRAM)
     except (OSError, RecordError) as error:  # a full disk, a closed pipe
         fail(str(error), PROGRAM)
 
 
 def _evaluate(config: EvaluateConfig) -> int:
     console = make_console()
-    paths = _paths(config)
     try:
         evaluation = Evaluation(config)
-        if "html" in paths:  # before anything is played: it may not be installed
-            from agents.html import check_installed
-
-            check_installed()
-        _play(evaluation, paths, console)
+        paths = _play(evaluation, console)
+        found = results(evaluation)
+        if "json" in paths:
+            write_json(paths["json"], found)
+        if "html" in paths:
+            with atomic_write(paths["html"]) as file:
+                file.write(render(found))
     except (ValueError, ModuleNotFoundError) as error:
         fail(str(error), PROGRAM)
-    found = results(evaluation)
     print_results(console, found)
     console.print(
         f"deals {config.seeds!r} ({found['seeds']['hash']}): {evaluation.games} games, "
@@ -70,13 +77,6 @@ def _evaluate(config: EvaluateConfig) -> int:
         highlight=False,
         markup=False,
     )
-    if "json" in paths:
-        write_json(paths["json"], found)
-    if "html" in paths:
-        from agents.html import render
-
-        with atomic_write(paths["html"]) as file:
-            file.write(render(found))
     return 0 if evaluation.is_clean else 1
 
 
@@ -89,16 +89,20 @@ def _paths(config: EvaluateConfig) -> dict[str, Path]:
         folder = Path(config.out)
         paths["json"] = paths["json"] or folder / "results.json"
         paths["html"] = paths["html"] or folder / "report.html"
+    if paths["html"]:
+        check_installed()
     return {name: Path(path) for name, path in paths.items() if path}
 
 
-def _play(evaluation: Evaluation, paths: Mapping[str, Path], console: Console) -> None:
+def _play(evaluation: Evaluation, console: Console) -> dict[str, Path]:
+    """Play what is to be played; where results go."""
     config = evaluation.config
     with ExitStack() as stack:
         journal = None
         if config.out:
             journal = stack.enter_context(Journal(config.out, evaluation.setup()))
             evaluation.restore(journal.entries)
+        paths = _paths(config)
         writer = None
         if "records" in paths:
             kept = evaluation.records_size if journal else None
@@ -113,6 +117,7 @@ def _play(evaluation: Evaluation, paths: Mapping[str, Path], console: Console) -
             if journal is not None:
                 print_results(console, results(evaluation))
             raise
+    return paths
 
 
 def _make_progress(console: Console) -> Progress:

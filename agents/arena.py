@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -15,9 +16,11 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
@@ -101,6 +104,7 @@ class Arena:
         self._batch_size = batch_size
         self._pool: ProcessPoolExecutor | None = None
         self._others: list[Any] = []
+        self._files = ExitStack()
 
     def __enter__(self) -> Self:
         return self
@@ -118,6 +122,7 @@ class Arena:
                 if process not in self._others:
                     process.terminate()
         self._pool.shutdown(cancel_futures=True)
+        self._files.close()
 
     def play(
         self, seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]
@@ -159,7 +164,11 @@ class Arena:
     def _start(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")  # a fork may copy a lock that is held
         self._others = multiprocessing.active_children()
-        self._pool = ProcessPoolExecutor(self._workers, context, _start_worker, (self._job,))
+        # Not through the pipe of a new process: it is small, and if the process is killed before
+        # it has read all, this one would wait for it for ever.
+        path = Path(self._files.enter_context(TemporaryDirectory(prefix="prefa-"))) / "job"
+        path.write_bytes(pickle.dumps(self._job))
+        self._pool = ProcessPoolExecutor(self._workers, context, _start_worker, (path,))
         return self._pool
 
 
@@ -219,12 +228,12 @@ class _Job:
         num_tables = len(numbers) * len(seatings)
         if self.env is None or self.env.num_envs != num_tables:
             self.env = VectorEnv(self.game, num_tables, self.rules, auto_reset=False)
-        with _one_thread():
+        with one_thread():
             return _play_batch(self.env, self.agents, seatings, self.seeds, numbers)
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Let PyTorch, if an agent brought it, compute in one thread.
 
     Threads would fight over the cores with the other processes, and another number of them may add
@@ -246,10 +255,10 @@ _jobs: list[_Job] = []
 """In a worker: what it was started for."""
 
 
-def _start_worker(job: _Job) -> None:
+def _start_worker(path: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers Ctrl-C for all
     threading.Thread(target=_follow_parent, daemon=True).start()
-    _jobs.append(job)
+    _jobs.append(pickle.loads(path.read_bytes()))  # written by the parent just before
 
 
 def _follow_parent() -> None:

@@ -39,10 +39,11 @@ class Comparison:
     low: float  # 95 % interval
     high: float
     sd: float  # of a deal
-    bootstrap_low: float  # 95 % interval once more, without Student's assumptions
-    bootstrap_high: float
-    p: float  # of a mean of 0
-    p_holm: float  # adjusted for all rows of the table; alone it is p
+    # The rest of the statistics is None where the number of deals was not fixed beforehand.
+    bootstrap_low: float | None  # 95 % interval once more, without Student's assumptions
+    bootstrap_high: float | None
+    p: float | None  # of a mean of 0
+    p_holm: float | None  # adjusted for all rows of the table; alone it is p
     per_seat: tuple[float, ...]  # mean with the candidate in seat 0, 1, ...
     illegal: int  # illegal moves, by anyone
     illegal_candidate: int
@@ -112,8 +113,8 @@ def row(
     others = [player for player in players if player != candidate]
     values = tally.values(candidate)
     found = anytime_interval(values) if is_sequential else estimate(values)
-    low, high = bootstrap(values, _BOOTSTRAP_SEED)
-    p = p_value(values)
+    low, high = (None, None) if is_sequential else bootstrap(values, _BOOTSTRAP_SEED)
+    p = None if is_sequential else p_value(values)
     counts = {
         "candidate": tally.counts_of([candidate]),
         "field": tally.counts_of(others),
@@ -153,8 +154,11 @@ def _field(tally: Tally, candidate: int, names: Sequence[str], design: str) -> s
 
 
 def adjust(rows: Sequence[Comparison]) -> list[Comparison]:
-    """The rows with p-values adjusted for being looked at together (Holm)."""
-    adjusted = holm([row.p for row in rows])
+    """The rows with p-values, if they have any, adjusted for being looked at together (Holm)."""
+    known = [row.p for row in rows if row.p is not None]
+    if len(known) < len(rows):
+        return list(rows)
+    adjusted = holm(known)
     return [replace(row, p_holm=float(p)) for row, p in zip(rows, adjusted, strict=True)]
 
 

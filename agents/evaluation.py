@@ -17,7 +17,7 @@ from prefa_env.prefa import Rules
 from . import provenance
 from .agent import Agent
 from .analysis import timing
-from .arena import AgentError, Arena, Played
+from .arena import AgentError, Arena, Played, one_thread
 from .benchmarks import SeedSet, benchmark_hash
 from .cli import Names
 from .composite import combine
@@ -29,7 +29,7 @@ from .designs import (
     league,
     one_against_copies,
 )
-from .journal import Journal
+from .journal import JOURNAL, SETUP, Journal, JournalError
 from .records import RecordWriter
 from .registry import make_agent
 from .statistics import FIRST_LOOK, deals_until
@@ -111,6 +111,9 @@ class EvaluateConfig:
         paths = [Path(path).resolve() for path in (self.json, self.html, self.records) if path]
         if len(set(paths)) < len(paths):
             raise ValueError("json, html and records must be different files")
+        for name in (JOURNAL, SETUP) if self.out else ():
+            if (Path(self.out or "") / name).resolve() in paths:
+                raise ValueError(f"{name} in {self.out} is the evaluation's own: name another file")
         self._check_design(game.NUM_SEATS)
 
     def _check_design(self, num_seats: int) -> None:
@@ -226,7 +229,7 @@ class Evaluation:
             "examine": config.examine,
             "until": config.until,
             **({"sample": config.sample, "deals": config.deals} if config.sample else {}),
-            **({"records": True} if config.records else {}),
+            **({"records": str(Path(config.records).resolve())} if config.records else {}),
         }
 
     def label(self, tally: Tally) -> tuple[str, str]:
@@ -344,7 +347,7 @@ class Evaluation:
     def _time(self, player: int, tally: Tally) -> None:
         config, seatings = self.config, tally.matchup.seatings
         times = timing.Times({}, 0)
-        with Arena(self.game, config.rules, self.agents, self.seeds) as arena:
+        with Arena(self.game, config.rules, self.agents, self.seeds) as arena, one_thread():
             for played in arena.play(seatings, np.arange(config.timed)):
                 more = timing.measure(
                     self.game, config.rules, self.agents[player], self.seeds, played,
@@ -368,23 +371,33 @@ class Evaluation:
         """Take over what a journal of the same setup has.
 
         Raises:
+            JournalError: an entry is not one of an evaluation.
             ValueError: it has more deals than the config asks for.
         """
-        for entry in entries:
-            if "lot" in entry:
-                self.tallies[entry["matchup"]].add(entry["lot"])
-                self.seconds = entry["seconds"]
-                self.records_size = entry.get("records", self.records_size)
-            elif "agent" in entry:
-                self.timing[entry["agent"]] = {k: entry[k] for k in ("ms", "differing")}
-            elif "run" in entry:
-                self.commits.append(entry["run"]["commit"])
+        for number, entry in enumerate(entries, 1):
+            try:
+                self._take_over(entry)
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                raise JournalError(
+                    f"line {number} of the journal is none of an evaluation ({error!r}); cut the "
+                    "file off before that line to play the rest again"
+                ) from None
         for tally, numbers in zip(self.tallies, self.deals, strict=True):
             if tally.deals > len(numbers):
                 raise ValueError(
                     f"deals: {tally.deals} were already played, more than {len(numbers)}; ask for "
                     "as many, or choose another folder"
                 )
+
+    def _take_over(self, entry: dict[str, Any]) -> None:
+        if "lot" in entry:
+            self.tallies[entry["matchup"]].add(entry["lot"])
+            self.seconds = entry["seconds"]
+            self.records_size = entry.get("records", self.records_size)
+        elif "agent" in entry:
+            self.timing[entry["agent"]] = {k: entry[k] for k in ("ms", "differing")}
+        else:
+            self.commits.append(entry["run"]["commit"])
 
     @property
     def is_clean(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -67,12 +68,19 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # a full disk was said when the entry was written
+            self._file.close()
 
     def append(self, entry: dict[str, Any]) -> None:
         """Write one more entry. Raises OSError; what was there before stays readable."""
-        self._file.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
+            self._file.flush()
+        except OSError as error:
+            path = str(self.folder / JOURNAL)
+            raise OSError(
+                error.errno, f"{error.strerror}; what was played so far is kept", path
+            ) from error
 
     def _check(self, setup: dict[str, Any]) -> None:
         path = self.folder / SETUP
@@ -84,7 +92,7 @@ class Journal:
         try:
             before = dict(json.loads(path.read_text(encoding="utf-8")))
         except (TypeError, ValueError) as error:
-            raise JournalError(f"{path} is broken: {error}") from None
+            raise JournalError(f"{path} is broken: {error}; choose another folder") from None
         for name in {**before, **setup}:
             if before.get(name) != setup.get(name):
                 raise JournalError(

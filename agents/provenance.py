@@ -10,7 +10,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from . import checkpoint
 from .registry import is_checkpoint, parts
 
 _ROOT = Path(__file__).parent.parent
@@ -42,6 +41,8 @@ def identity(spec: str) -> str:
         return "+".join(identity(part) for part in joined)
     if not is_checkpoint(spec):
         return spec
+    from . import checkpoint
+
     folder = checkpoint.resolve(Path(spec))
     weights: str = checkpoint.load_meta(folder)["sha256"][checkpoint.MODEL_FILE]
     return f"{folder.name}:{weights[:16]}"

@@ -211,7 +211,10 @@ class RecordWriter:
 
     def position(self) -> int:
         """Bytes written so far; they are in the file."""
-        self._file.flush()
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self._file.name) from error
         return self._file.tell()
 
     def _actions(self, actions: npt.NDArray[np.int8]) -> tuple[str, ...]:
@@ -232,18 +235,25 @@ def open_records(
             name when the block ends without error (`atomic_write`).
 
     Raises:
-        RecordError: the file is shorter than `kept`.
+        RecordError: the file is shorter than `kept`, or nothing of it is to be kept.
         OSError: the file cannot be written.
     """
     if kept is None:
         with atomic_write(path) as file:
             yield RecordWriter(file, game, rules)
         return
+    name = os.fspath(path)
+    if Path(path).exists() and not Path(path).is_file():
+        raise RecordError(f"{name} is no regular file: records could not go on there")
     with Path(path).open("a", encoding="utf-8") as file:
-        if file.tell() < kept:
+        size = file.tell()
+        if size < kept:
             raise RecordError(
-                f"{os.fspath(path)} has lost records: {file.tell()} bytes, there were {kept}"
+                f"{name} has lost records: {size} bytes, there were {kept}; bring the file back, "
+                "or choose another folder"
             )
+        if size > kept == 0:
+            raise RecordError(f"{name} is there already: name another file, or remove it")
         file.truncate(kept)
         yield RecordWriter(file, game, rules)
 

@@ -102,7 +102,9 @@ def _print_rows(console: Console, rows: Sequence[Row], title: str) -> None:
     console.print(table)
 
 
-def _probability(p: float) -> str:
+def _probability(p: float | None) -> str:
+    if p is None:
+        return "–"
     return "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")
 
 

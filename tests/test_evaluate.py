@@ -222,6 +222,7 @@ BAD = {
     "--sample 3": "sample is for the design league, not xyy",
     "--out /dev/null": "/dev/null is a file, not the folder of an evaluation",
     "--replay none.jsonl": "none.jsonl",
+    "--out x --json x/journal.jsonl": "journal.jsonl in x is the evaluation's own",
     "--rules.all_pass never": "rules.all_pass: must be one of 'redeal', 'misere'; got never",
     "--deal 5": "unknown option 'deal' (did you mean 'deals'?)",
     "--config none.yaml": "config: no such file: 'none.yaml'",

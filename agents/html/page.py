@@ -58,6 +58,9 @@ def build_page(results: Results) -> str:
         "pictured": pictured,
         "alarms": [row for row in rows if row["illegal"] or row["nonzero"]],
         "failures": results.get("failures") or [],
+        "differing": {
+            name: count for name, agent in agents.items() if (count := agent.get("differing"))
+        },
         "command": words.command(results["config"]),
         "forest": _forest(made, pictured, unit),
         "histograms": _histograms(made, pictured, unit),

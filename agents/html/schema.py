@@ -140,6 +140,7 @@ class AgentResults(TypedDict):
     """What was measured of one agent by itself."""
 
     ms: NotRequired[dict[str, Speed] | None]
+    differing: NotRequired[int | None]  # moves that were others when asked alone
     calibration: NotRequired[list[Level] | None]
     regret: NotRequired[dict[str, Regret] | None]
     curves: NotRequired[dict[str, list[list[float]]] | None]  # of [decisions, value]

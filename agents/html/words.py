@@ -13,7 +13,7 @@ DESIGNS = {
     "xyy": "X-Y-Y: one candidate among two of a field agent, in each seat in turn",
     "xxy": "X-X-Y: two of a candidate against one field agent, in each seat in turn",
     "trio": "three agents at one table, in all seatings",
-    "cross": "every agent alone among two of every other",
+    "cross": "X-Y-Y with the bidding, the cards, or both of a candidate",
     "league": "every choice of agents for the three seats, in all seatings",
 }
 """What was seated, by the name of the design."""
@@ -117,13 +117,14 @@ def verdict(row: Row, unit: str) -> str:
         shown = p_value(p_holm)
         shown = shown if shown.startswith("<") else f"={_SPACE}{shown}"
         text += f"; Holm{_SPACE}p{_SPACE}{shown}"
-        if is_told and p_holm >= SIGNIFICANT:
-            text += ", so not told apart once all rows are counted"
     return f"{text}."
 
 
 def tone(row: Row) -> str:
-    """`plus`, `minus` or `even`: on which side of 0 the interval lies."""
+    """`plus`, `minus` or `even`: on which side of 0 the interval lies, all rows counted."""
+    p_holm = row.get("p_holm")
+    if p_holm is not None and p_holm >= SIGNIFICANT:
+        return "even"
     return "plus" if row["low"] > 0 else "minus" if row["high"] < 0 else "even"
 
 

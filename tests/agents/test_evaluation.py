@@ -17,8 +17,8 @@ from agents.arena import Arena
 from agents.cli import Names
 from agents.designs import one_against_copies
 from agents.evaluation import CHECK_EVERY, EvaluateConfig, Evaluation
-from agents.journal import Journal
-from agents.records import open_records, read_records
+from agents.journal import JOURNAL, Journal, JournalError
+from agents.records import RecordError, open_records, read_records
 from agents.results import results
 from agents.statistics import anytime_interval, deals_until, estimate
 from prefa_env import prefa
@@ -201,6 +201,7 @@ def test_until() -> None:
     row = found(settings)["rows"][0]
     interval = anytime_interval(values)
     assert (row["deals"], row["low"], row["high"]) == (expected, interval.low, interval.high)
+    assert row["p"] is row["p_holm"] is row["bootstrap_low"] is None
     for batch_size, workers in ((17, 1), (100, 2)):
         assert lasting(found(replace(settings, batch_size=batch_size, workers=workers))) == lasting(
             found(settings)
@@ -263,6 +264,31 @@ def test_fewer_deals_than_played(tmp_path: Path) -> None:
     play_in(tmp_path / "a", config(deals=20), tmp_path / "r.jsonl")
     with pytest.raises(ValueError, match="deals: 20 were already played, more than 10"):
         play_in(tmp_path / "a", config(deals=10), tmp_path / "r.jsonl")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [5, None, {}, {"matchup": 9, "lot": {}}, {"matchup": 0, "lot": {"deals": 5}}, {"agent": "x"}],
+)
+def test_entries_of_something_else(tmp_path: Path, entry: Any) -> None:
+    play_in(tmp_path / "a", config(deals=20, batch_size=20), tmp_path / "r.jsonl")
+    with (tmp_path / "a" / JOURNAL).open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+    with pytest.raises(JournalError, match="line 3 of the journal is none of an evaluation"):
+        play_in(tmp_path / "a", config(deals=20, batch_size=20), tmp_path / "r.jsonl")
+
+
+def test_records_are_not_written_over(tmp_path: Path) -> None:
+    records = tmp_path / "r.jsonl"
+    records.write_text("mine", "utf-8")
+    with pytest.raises(RecordError, match="is there already: name another file"):
+        play_in(tmp_path / "a", config(deals=20), records)
+    assert records.read_text("utf-8") == "mine"
+    records.unlink()
+    play_in(tmp_path / "a", config(deals=20), records)
+    records.unlink()
+    with pytest.raises(RecordError, match="has lost records"):
+        play_in(tmp_path / "a", config(deals=20), records)
 
 
 # -- agents that fail -----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -71,6 +72,20 @@ def test_broken_files(tmp_path: Path) -> None:
     (tmp_path / SETUP).write_text("3", "utf-8")
     with pytest.raises(JournalError, match=rf"{SETUP} is broken"):
         read(tmp_path)
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    class Full(io.BytesIO):
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    write(tmp_path, 1)
+    with Journal(tmp_path, SETTINGS) as journal:
+        before, journal._file = journal._file, Full()
+        with pytest.raises(OSError, match=rf"before is kept|played so far is kept.*{JOURNAL}"):
+            journal.append({"n": 2})
+        journal._file = before
+    assert read(tmp_path) == [1]
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
