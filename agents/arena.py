@@ -152,7 +152,8 @@ class Arena:
         try:
             for first, last in _lots(len(numbers), size, first=1):
                 pool = self._pool or self._start()
-                waiting.append(pool.submit(_play_in_worker, seatings, numbers[first:last]))
+                with _interrupts_held():  # a process that it starts inherits that
+                    waiting.append(pool.submit(_play_in_worker, seatings, numbers[first:last]))
                 if len(waiting) >= 2 * self._workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -202,6 +203,16 @@ def _lots(deals: int, batch_size: int | None, first: int = 0) -> Iterator[tuple[
         first += size
         if batch_size is None and time.perf_counter() - begun < 1:
             size = min(2 * size, _MOST_AT_ONCE)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait; new processes hold it for good: this one answers it for all."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # -- in a process ---------------------------------------------------------------------------------
@@ -256,7 +267,6 @@ _jobs: list[_Job] = []
 
 
 def _start_worker(path: Path) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers Ctrl-C for all
     threading.Thread(target=_follow_parent, daemon=True).start()
     _jobs.append(pickle.loads(path.read_bytes()))  # written by the parent just before
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from agents.agent import Actions, Keys, Masks, Observations
 from agents.benchmarks import BENCHMARKS
 from agents.cli import parse_config
 from agents.evaluation import EvaluateConfig, Evaluation
+from agents.journal import Journal
 from agents.records import read_records, replay
 from agents.tally import Tally
 from evaluate import main
@@ -165,6 +168,54 @@ def test_an_interrupted_folder_goes_on(
         main([*PAIR, *out, "--candidates", "first-legal"])
     assert exit_code.value.code == 2
     assert "holds another evaluation: candidates was ['uniform']" in capsys.readouterr().err
+
+
+ANSWERS_CTRL_C = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+runpy.run_path("evaluate.py", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_processes_end_with_their_parent(tmp_path: Path, is_killed: bool) -> None:
+    """Ctrl-C to all of them, or kill -9 of the first; nobody is left, and the same goes on."""
+    command = [
+        sys.executable, "-c", ANSWERS_CTRL_C, "--candidates", "heuristic",
+        "--fields", "heuristic-v1", "--deals", "100000", "--seeds", "test", "--examine", "0", "--timed", "0",
+        "--workers", "2", "--batch_size", "20", "--out", str(tmp_path / "out"),
+    ]  # fmt: skip
+    journal = tmp_path / "out" / "journal.jsonl"
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 300
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 10:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    if is_killed:
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    while True:  # those that it started end soon after
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    if not is_killed:
+        assert (process.returncode, error) == (130, "interrupted; the same command goes on\n")
+    evaluation = Evaluation(parse_config(EvaluateConfig, "", command[3:]))
+    with Journal(tmp_path / "out", evaluation.setup()) as played:
+        evaluation.restore(played.entries)
+    assert 100 < evaluation.tallies[0].deals < 100_000
 
 
 def test_a_full_disk(capsys: pytest.CaptureFixture[str]) -> None:
