@@ -182,7 +182,8 @@ def test_processes_end_with_their_parent(tmp_path: Path, is_killed: bool) -> Non
     """Ctrl-C to all of them, or kill -9 of the first; nobody is left, and the same goes on."""
     command = [
         sys.executable, "-c", ANSWERS_CTRL_C, "--candidates", "heuristic",
-        "--fields", "heuristic-v1", "--deals", "100000", "--seeds", "test", "--examine", "0", "--timed", "0",
+        "--fields", "heuristic-v1", "--deals", "100000", "--seeds", "test",
+        "--examine", "0", "--timed", "0",
         "--workers", "2", "--batch_size", "20", "--out", str(tmp_path / "out"),
     ]  # fmt: skip
     journal = tmp_path / "out" / "journal.jsonl"
