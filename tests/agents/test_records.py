@@ -220,3 +220,8 @@ def test_a_file_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\n")
     with pytest.raises(RecordError, match=r"broken\.jsonl:1: .*utf-8"):
         list(read_records(file))
+
+
+def test_numbers_of_any_size(played_out: Record) -> None:
+    with pytest.raises(RecordError, match="field 'kapikia' is"):
+        replay(replace(played_out, kapikia=(10**400, 0, 0)))
