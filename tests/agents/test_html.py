@@ -244,7 +244,7 @@ def test_league_without_some_games() -> None:
 def test_rows_in_numbers() -> None:
     text = Page(render(results(rows=[row("heuristic", "pimc:10")], agents={}))).words
     expected = (
-        "heuristic pimc:10 xyy 3,000 +2.30 +1.67 to +2.93 +1.69 to +2.96 12.3 < 0.001 "
+        "heuristic pimc:10 +2.30 +1.67 to +2.93 +1.69 to +2.96 12.3 < 0.001 3,000 "
         "+2.6 +1.8 +2.5 0 0"
     )
     assert expected in text
