@@ -224,6 +224,11 @@ def test_illegal_moves_are_counted_and_replaced(bad: int) -> None:
     assert turned.illegal == turned.illegal_field > 0 == turned.illegal_candidate
 
 
+def test_illegal_moves_of_all_lots_are_counted() -> None:
+    agent = Wrapped(answer=lambda actions: np.full_like(actions, -1))
+    assert run(agent, UNIFORM, 20, 6).illegal_candidate == sum(agent.rows) > 0
+
+
 def test_illegal_for_the_moment_is_illegal() -> None:
     agent = Wrapped(answer=lambda actions: np.full_like(actions, int(prefa.Action.INVITE)))
     assert run(agent, UNIFORM, 20).illegal > 0

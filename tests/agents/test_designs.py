@@ -50,7 +50,7 @@ def test_a_sample_is_balanced() -> None:
         sizes = [len(numbers) for numbers in sampled]
         assert len(sampled) == matchups and max(sizes) - min(sizes) <= 1
         number = np.bincount(np.concatenate(sampled), minlength=deals)
-        assert number.max() <= a_deal and number.min() >= a_deal - 1
+        assert number.max() <= a_deal and number.min() >= a_deal - 1 and len(number) == deals
         assert all((np.diff(numbers) > 0).all() for numbers in sampled)
     again = balanced_sample(4, 100, 1, 3)
     assert all((a == b).all() for a, b in zip(sampled, again, strict=True))
