@@ -30,6 +30,7 @@ from .designs import (
     one_against_copies,
 )
 from .journal import JOURNAL, SETUP, Journal, JournalError
+from .ratings import check_openskill
 from .records import RecordWriter
 from .registry import make_agent
 from .statistics import FIRST_LOOK, deals_until
@@ -153,7 +154,10 @@ class Evaluation:
         Raises:
             ValueError: no such agent, or one that does not fit, named.
             BenchmarkError: see `benchmark_hash`.
+            ModuleNotFoundError: a league is to be rated, and openskill is missing.
         """
+        if config.design == "league":
+            check_openskill()  # before anything is played
         self.config = config
         self.game = find_game(config.game)
         self.seeds = SeedSet(config.seeds)

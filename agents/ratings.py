@@ -6,6 +6,7 @@ sum to 0. Games of the same deal share its cards, so the deal is what is indepen
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +89,16 @@ def fit(
     return Ratings(ratings, ratings - half, ratings + half)
 
 
+def check_openskill() -> None:
+    """Raise ModuleNotFoundError, naming the extra, if `fit_openskill` could not work."""
+    try:
+        import_module("openskill.models")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "OpenSkill ratings need openskill: pip install 'prefa[report]'", name=error.name
+        ) from None
+
+
 def fit_openskill(
     players: npt.ArrayLike, payoffs: npt.ArrayLike, num_agents: int, games: int = 3_000
 ) -> Skills:
@@ -112,12 +123,9 @@ def fit_openskill(
     seated, won = _checked(players, payoffs, num_agents)
     if games < 1:
         raise ValueError(f"games must be at least 1, not {games}")
-    try:
-        from openskill.models import PlackettLuce
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "OpenSkill ratings need openskill: pip install 'prefa[report]'", name=error.name
-        ) from None
+    check_openskill()
+    from openskill.models import PlackettLuce
+
     model = PlackettLuce(tau=0.0)
     mu, sigma = np.full(num_agents, model.mu), np.full(num_agents, model.sigma)
     used = np.linspace(0, len(seated) - 1, min(games, len(seated))).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,8 @@ from prefa_env.solver import Memory
 from prefa_env.solver.payment import tricks_to_come
 from prefa_env.words import Ints
 
+from ..arena import Played
 from .games import Counts, Means, games_of, is_analysed, mean
-
-if TYPE_CHECKING:
-    from ..arena import Played
 
 LEVELS = range(6, 11)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,7 @@ import numpy.typing as npt
 from prefa_env import prefa
 from prefa_env.game import Game
 
-if TYPE_CHECKING:  # so that the arena may count what it has played
-    from ..arena import Played
+from ..arena import Played
 
 Counts = dict[str, int]
 """Counts of some of the players in some deals; empty for a game of which nothing is counted."""

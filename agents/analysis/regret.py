@@ -8,7 +8,7 @@ of their reach.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,8 @@ from prefa_env.solver import Memory
 from prefa_env.solver.payment import tricks_to_come
 from prefa_env.words import Ints
 
+from ..arena import Played
 from .games import Counts, Games, Means, games_of, is_analysed, mean
-
-if TYPE_CHECKING:
-    from ..arena import Played
 
 SIDES = ("declarer", "defender")
 

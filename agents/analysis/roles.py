@@ -5,7 +5,7 @@ Every player has just one role in every deal, so that what the roles contribute 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,8 @@ from prefa_env import prefa
 from prefa_env.game import Game
 from prefa_env.prefa import Defence
 
+from ..arena import Played
 from .games import Counts, Means, games_of, is_analysed, mean
-
-if TYPE_CHECKING:
-    from ..arena import Played
 
 ROLES = (
     "declarer",  # named a contract

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,9 @@ from prefa_env.game import Game, GameRules
 from prefa_env.prefa import Phase
 
 from ..agent import Agent
-from ..arena import demand
+from ..arena import Played, demand
+from ..benchmarks import SeedSet
 from .games import Means, games_of, is_analysed
-
-if TYPE_CHECKING:
-    from ..arena import Played
-    from ..benchmarks import SeedSet
 
 PHASES = tuple(phase.name.lower() for phase in Phase if phase != Phase.OVER)
 

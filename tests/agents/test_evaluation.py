@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,13 @@ def test_a_league() -> None:
     assert [rating["agent"] for rating in league["ratings"]] == list(THREE)
     assert all(rating["low"] < rating["rating"] < rating["high"] for rating in league["ratings"])
     assert len(values["rows"]) == 2 * 6 + 3
+
+
+def test_a_league_that_could_not_be_rated_is_not_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openskill.models", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'prefa\[report\]'"):
+        Evaluation(config(design="league", candidates=THREE))
+    Evaluation(config(design="trio", candidates=THREE))
 
 
 def test_a_sampled_league_has_the_same_games() -> None:
