@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from prefa_env.records import Layout
+from prefa_env.layout import Layout
 
 MASKED_LOGIT = -1e9
 """Finite, so that a row of forbidden actions gives no NaN."""

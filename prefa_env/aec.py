@@ -21,7 +21,7 @@ from pettingzoo.utils import wrappers
 from ._jit import announce_compilation, specialise
 from .doors import IllegalActionError, check_settings, key_of, raise_illegal
 from .game import Game, GameRules
-from .records import Layout
+from .layout import Layout
 from .streams import draw_deck
 from .words import Words
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .cards import Pack
-from .records import Layout
+from .layout import Layout
 from .words import Words
 
 Deck = npt.NDArray[np.int8]
@@ -20,7 +20,11 @@ class GameRules(Protocol):
 
     @property
     def flags(self) -> int:
-        """The options as the kernel reads them."""
+        """The options as the kernel reads them; without `game.MATCH`."""
+
+    @property
+    def kassa(self) -> int:
+        """Points that a match begins with; 0 where a game knows none."""
 
     def to_dict(self) -> dict[str, Any]:
         """Field names and values."""
@@ -69,6 +73,10 @@ class Game(Protocol):
         """The observation of the seat to act, then what it does not see."""
 
     @property
+    def MATCH(self) -> int:
+        """What is added to `Rules.flags` at a table that plays a match."""
+
+    @property
     def Rules(self) -> Callable[..., GameRules]:
         """Makes a rule variant; without arguments the default one."""
 
@@ -76,6 +84,21 @@ class Game(Protocol):
 
     def deal(self, table: Any, flags: int, deck: Deck, dealer: int, /) -> None:
         """Begin a deal; deck is int8 [cards]."""
+
+    def start_match(self, table: Any, kassa: int, max_deals: int, /) -> None:
+        """Begin a match; 0 deals: no cap."""
+
+    def deal_first(self, table: Any, flags: int, deck: Deck, dealer: int, /) -> bool:
+        """Begin a drawn deal, the first one of a match; False if another one must be drawn."""
+
+    def deal_next(self, table: Any, deck: Deck, /) -> None:
+        """Begin the next deal of a match."""
+
+    def is_match_over(self, table: Any, /) -> bool:
+        """Whether the deal is over and no other follows; a single deal is a match of its own."""
+
+    def match_thirds(self, table: Any, seat: int, /) -> int:
+        """Three times what the match has brought a seat so far."""
 
     def legal_actions(self, table: Any, /) -> int:
         """An int64 bit set; 0 when the deal is over."""

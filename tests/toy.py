@@ -3,7 +3,7 @@
 Four seats hold four of sixteen cards each. In turn each may *take* or *leave*; the first to take
 ends the deal: he is paid 3 by each other seat if he holds the best card, and pays 1 to each if he
 does not. If nobody takes, nobody pays. Best play: take just when holding the best card, which is
-worth +9 to that seat and -3 to the others.
+worth +9 to that seat and -3 to the others. A match is an agreed number of deals.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from prefa_env._jit import njit
 from prefa_env.cards import Pack, cards_of
+from prefa_env.layout import Field, Layout, Record, record_dtype
 from prefa_env.prefa import Rules
-from prefa_env.records import Field, Layout, Record, record_dtype
 from prefa_env.words import Words
 
 NAME = "toy"
+MATCH = 1024
 NUM_SEATS = 4
 PACK = Pack(ranks="JQKA", seats=4, hand_size=4)
 NUM_CARDS = 16
@@ -41,6 +42,9 @@ class Table(Record):
     kassa_change: Ints4
     kapikia_change: Ints4
     settled_thirds: Ints4
+    kapikia: Ints4  # of the match
+    deals_left: int
+    is_match: int
 
 
 DTYPE = record_dtype(Table)
@@ -52,6 +56,7 @@ STATE = Layout(*OBSERVATION, Field("hidden", 48, 1, "the other hands in turn ord
 
 @njit
 def deal(s: Table, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> None:
+    s.is_match = flags & MATCH
     s.dealer = dealer
     s.asked = 0
     s.seat = (dealer + 1) % 4
@@ -66,6 +71,41 @@ def deal(s: Table, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> None:
 
 
 @njit
+def start_match(s: Table, kassa: int, max_deals: int) -> None:
+    s.kapikia[:] = 0
+    s.deals_left = max_deals
+
+
+@njit
+def deal_first(s: Table, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> bool:
+    deal(s, flags, deck, dealer)
+    return True
+
+
+@njit
+def deal_next(s: Table, deck: npt.NDArray[np.int8]) -> None:
+    s.deals_left -= 1
+    deal(s, s.is_match, deck, (s.dealer + 1) % 4)
+
+
+@njit
+def is_match_over(s: Table) -> bool:
+    return s.seat < 0 and (s.is_match == 0 or s.deals_left == 1)
+
+
+@njit
+def match_thirds(s: Table, seat: int) -> int:
+    return 3 * s.kapikia[seat]
+
+
+@njit
+def _end(s: Table) -> None:
+    s.seat = -1
+    for seat in range(4):
+        s.kapikia[seat] += s.kapikia_change[seat]
+
+
+@njit
 def legal_actions(s: Table) -> int:
     return 3 if s.seat >= 0 else 0
 
@@ -77,10 +117,12 @@ def step(s: Table, action: int) -> None:
         for seat in range(4):
             s.kapikia_change[seat] = 3 * pay if seat == s.seat else -pay
             s.settled_thirds[seat] = 3 * s.kapikia_change[seat]
-        s.seat = -1
+        _end(s)
         return
     s.asked += 1
-    s.seat = (s.seat + 1) % 4 if s.asked < 4 else -1
+    s.seat = (s.seat + 1) % 4
+    if s.asked == 4:
+        _end(s)
 
 
 @njit

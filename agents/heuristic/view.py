@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from prefa_env._jit import njit
+from prefa_env.layout import Ints3, Record, record_dtype
 from prefa_env.prefa import OBSERVATION
 from prefa_env.prefa.rules import ALL_CARDS, NUM_ACTIONS, SUIT, Phase
-from prefa_env.records import Ints3, Record, record_dtype
 from prefa_env.words import Words, int64
 
 from ..agent import Masks, Observations

@@ -3,9 +3,20 @@
 This module is a `prefa_env.game.Game`.
 """
 
-from .kernel import beneficiary, deal, legal_actions, redeal_hidden, step
+from .kernel import (
+    beneficiary,
+    deal,
+    deal_first,
+    deal_next,
+    is_match_over,
+    legal_actions,
+    match_thirds,
+    redeal_hidden,
+    start_match,
+    step,
+)
 from .observation import observe, observe_all
-from .rules import NUM_ACTIONS, NUM_CARDS, NUM_SEATS, PACK, Action, Defence, Phase, Rules
+from .rules import NUM_ACTIONS, NUM_CARDS, NUM_SEATS, PACK, Action, Defence, Flag, Phase, Rules
 from .scoring import floor_kassa, payments
 from .state import DTYPE, OBSERVATION, STATE, State
 from .text import (
@@ -20,9 +31,11 @@ from .text import (
 )
 
 NAME = "prefa"
+MATCH = int(Flag.MATCH)
 
 __all__ = [
     "DTYPE",
+    "MATCH",
     "NAME",
     "NUM_ACTIONS",
     "NUM_CARDS",
@@ -32,18 +45,23 @@ __all__ = [
     "STATE",
     "Action",
     "Defence",
+    "Flag",
     "Phase",
     "Rules",
     "State",
     "action_text",
     "beneficiary",
     "deal",
+    "deal_first",
+    "deal_next",
     "deal_text",
     "deck_of",
     "floor_kassa",
     "game_text",
+    "is_match_over",
     "legal_actions",
     "legal_text",
+    "match_thirds",
     "observe",
     "observe_all",
     "parse_action",
@@ -51,5 +69,6 @@ __all__ = [
     "parse_game",
     "payments",
     "redeal_hidden",
+    "start_match",
     "step",
 ]

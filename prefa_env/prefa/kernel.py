@@ -39,6 +39,8 @@ _NO_WRITE = int(Flag.NO_WRITE)
 _MISERE = int(Flag.MISERE)
 _ACES_BONUS = int(Flag.ACES_BONUS)
 _MATCH = int(Flag.MATCH)
+_SEVEN_FIRST = int(Flag.SEVEN_OF_DIAMONDS)
+_DIAMOND_SEVEN = PACK.parse_card("D7")
 _NOBODY, _BOTH = int(Defence.NOBODY), int(Defence.BOTH)
 _RIGHT_ALONE, _LEFT_ALONE = int(Defence.RIGHT_ALONE), int(Defence.LEFT_ALONE)
 _RIGHT_INVITES, _LEFT_INVITES = int(Defence.RIGHT_INVITES), int(Defence.LEFT_INVITES)
@@ -80,12 +82,16 @@ def _next_in(seat: int, seats: int) -> int:
 
 
 @njit
-def start_match(s: State, kassa: int, deals_left: int) -> None:
-    """Set the table's kassas to `kassa` points and its kapikia to 0 (P5)."""
+def start_match(s: State, kassa: int, max_deals: int) -> None:
+    """Begin a match: all kassas at `kassa` points, kapikia at 0 (P5); then comes `deal_first`.
+
+    Args:
+        max_deals: deals after which the match ends unfinished; 0: as many as it takes.
+    """
     for seat in range(3):
         s.kassa[seat] = kassa
         s.kapikia[seat] = 0
-    s.deals_left = deals_left
+    s.deals_left = max_deals
 
 
 @njit
@@ -135,6 +141,54 @@ def deal(s: State, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> None:
     s.shown_card = 0
     s.order[:] = 0
     s.calls[:] = 0
+
+
+@njit
+def deal_first(s: State, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> bool:
+    """Begin a deal that was drawn: a single one, or the first of a match.
+
+    As `deal`, but with the option `first_bid` whoever holds the seven of diamonds is first hand of
+    a match, whoever the dealer would be (P4). False, and no deal, if it and the eight lie in the
+    talon: draw another deck.
+    """
+    if flags & _SEVEN_FIRST == 0 or flags & _MATCH == 0:
+        deal(s, flags, deck, dealer)
+        return True
+    for card in range(_DIAMOND_SEVEN, _DIAMOND_SEVEN + 2):
+        for place in range(3 * _HAND_SIZE):
+            if deck[place] == card:
+                deal(s, flags, deck, left_of(place // _HAND_SIZE))
+                s.shown_card = card + 1
+                return True
+    return False
+
+
+@njit
+def deal_next(s: State, deck: npt.NDArray[np.int8]) -> None:
+    """Begin the next deal of a match, dealt by the next player to the right (P4)."""
+    if s.deals_left > 1:
+        s.deals_left -= 1
+    deal(s, s.options, deck, right_of(s.dealer))
+
+
+@njit
+def is_match_over(s: State) -> bool:
+    """Whether no deal follows one that is over: S6, or the last one agreed on.
+
+    A single deal is a match of its own.
+    """
+    is_last = s.options & _MATCH == 0 or s.deals_left == 1
+    return s.seat < 0 and (is_last or s.kassa[0] | s.kassa[1] | s.kassa[2] == 0)
+
+
+@njit
+def match_thirds(s: State, seat: int) -> int:
+    """Three times what the match has brought a seat: kapikia - 10 (kassa - mean), exact.
+
+    When all kassas are 0 that is three times its kapikia (S6).
+    """
+    total = s.kassa[0] + s.kassa[1] + s.kassa[2]
+    return 3 * s.kapikia[seat] - 30 * s.kassa[seat] + 10 * total
 
 
 # -- auction --------------------------------------------------------------------------------------

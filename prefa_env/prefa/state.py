@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ..records import Field, Ints3, Layout, Record, record_dtype
+from ..layout import Field, Ints3, Layout, Record, record_dtype
 from ..words import Words
 
 MAX_CALLS = 56
@@ -50,7 +50,7 @@ class State(Record):
     settled_thirds: Ints3  # settled kapikia of this deal, times three
     kassa: Ints3  # of the match
     kapikia: Ints3
-    deals_left: int
+    deals_left: int  # of a match with a cap, this one among them; 0: no cap
     shown_card: int  # the card that made first hand (option first_bid), plus one; 0: none
     order: Annotated[Words, "i8", 4]  # a byte a card: when it was played, from 1
     calls: Annotated[Words, "i8", MAX_CALLS // 8]  # a byte a call: its action, less 31

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from prefa_env.layout import Layout
 from prefa_env.prefa.state import OBSERVATION, STATE
-from prefa_env.records import Layout
 from tests import reference
 from tests.reference import STRAINS, SUITS, Deal, left_of, right_of, suit_of
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from prefa_env import prefa
+from prefa_env.layout import Field, Ints3, Layout, Record, record_dtype
 from prefa_env.prefa import State
 from prefa_env.prefa.state import DTYPE
-from prefa_env.records import Field, Ints3, Layout, Record, record_dtype
 from tests.helpers import bytes_of, deal_table, do
 
 
