@@ -19,7 +19,14 @@ from gymnasium.utils import EzPickle
 from pettingzoo.utils import wrappers
 
 from ._jit import announce_compilation, specialise
-from .doors import IllegalActionError, check_settings, key_of, raise_illegal
+from .doors import (
+    IllegalActionError,
+    check_settings,
+    check_standings,
+    episode_flags,
+    key_of,
+    raise_illegal,
+)
 from .game import Game, GameRules
 from .layout import Layout
 from .streams import draw_deck
@@ -51,11 +58,36 @@ def look(words: Words, seat: int, observation: Bytes, mask: Bytes) -> None:
 
 
 def begin(
-    words: Words, flags: int, deck: Bytes, dealer: int, observation: Bytes, mask: Bytes
+    words: Words,
+    flags: int,
+    deck: Bytes,
+    dealer: int,
+    is_drawn: bool,
+    observation: Bytes,
+    mask: Bytes,
 ) -> int:
-    """Deal, show the table to the seat to act, and return that seat."""
+    """Begin the first deal, show the table to the seat to act, and return that seat.
+
+    Returns -2 if a deal that was drawn cannot be the first one: another must be drawn.
+    """
     table = words.view(game.DTYPE)[0]
-    game.deal(table, flags, deck, dealer)
+    if not is_drawn:
+        game.deal(table, flags, deck, dealer)
+    elif not game.deal_first(table, flags, deck, dealer):
+        return -2
+    show(table, table.seat, observation, mask)
+    return int(table.seat)
+
+
+def begin_match(words: Words, kassa: int, max_deals: int) -> None:
+    """Set the table up for a match; then comes `begin`."""
+    game.start_match(words.view(game.DTYPE)[0], kassa, max_deals)
+
+
+def go_on(words: Words, deck: Bytes, observation: Bytes, mask: Bytes) -> int:
+    """Begin the next deal of a match, show the table to the seat to act, and return that seat."""
+    table = words.view(game.DTYPE)[0]
+    game.deal_next(table, deck)
     show(table, table.seat, observation, mask)
     return int(table.seat)
 
@@ -78,7 +110,7 @@ def act(words: Words, action: int, observation: Bytes, mask: Bytes) -> int:
 def make_calls(game: Game) -> SimpleNamespace:
     """The functions above, compiled for one game."""
     announce_compilation()
-    return specialise(game, show, look, begin, act)
+    return specialise(game, show, look, begin, begin_match, go_on, act)
 
 
 # -- the environment ------------------------------------------------------------------------------
@@ -90,8 +122,9 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
     A subclass names the game and, where there are render modes, draws it.
 
     Attributes:
-        infos: by agent: `action_mask` (int8 [A]) and, zero until the deal ends, `kapikia` and
-            `kassa` (int, changes of this deal) and `settled` (float, settled kapikia).
+        infos: by agent: `action_mask` (int8 [A]) and, zero until a deal ends, `kapikia` and
+            `kassa` (int, changes of the deal that ended last) and `settled` (float, its settled
+            kapikia).
         state_space: of `state()`.
     """
 
@@ -109,21 +142,28 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         episode: str = "deal",
         reward: str = "settled",
         render_mode: str | None = None,
+        max_deals: int | None = None,
     ) -> None:
         """Set the table up; `reset` deals.
 
         Args:
             rules: default rules if None.
-            episode: `"deal"`.
-            reward: what a deal pays: `"settled"` kapikia or bare `"kapikia"`.
+            episode: `"deal"`, or `"match"`: deals until all kassas are empty.
+            reward: what a deal pays when it ends: `"settled"` kapikia or bare `"kapikia"`. Those of
+                a match add up to its result (settled ones up to a rounding of thirds); the last
+                reward in kapikia contains what kassas that are left are worth.
             render_mode: one of `metadata["render_modes"]`; None for no `render`.
+            max_deals: deals after which a match ends, whatever the kassas; None for no cap.
 
         Raises:
             ValueError: names the argument and what it may be.
         """
-        EzPickle.__init__(self, rules, episode, reward, render_mode)
+        EzPickle.__init__(self, rules, episode, reward, render_mode, max_deals)
         game = self.game
-        self.rules = check_settings(game, rules, episode, reward)
+        self.rules = check_settings(game, rules, episode, reward, max_deals)
+        self._flags = episode_flags(game, self.rules, episode)
+        self._is_match = episode == "match"
+        self._max_deals = max_deals or 0
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             modes = " or ".join(map(repr, self.metadata["render_modes"]))
             raise ValueError(f"render_mode must be None or {modes}, not {render_mode!r}")
@@ -169,62 +209,93 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         return self._words.view(self.game.DTYPE)[0]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal: the next random deal, or a given one.
+        """Begin an episode: with the next random deal, or a given one.
 
         Args:
             seed: starts the stream of random deals anew; the same as the first table of a
                 `VectorEnv` with this seed. Without one the stream goes on; it begins anywhere.
-            options: `{"deal": text}` for a given deal, which leaves the stream where it is.
+            options: `{"deal": text}` for a given first deal, which leaves the stream where it is.
+                In a match also `{"kassas": [...]}` and `{"kapikia": [...]}`, an integer a seat, for
+                standings to begin from.
 
         Raises:
             ValueError: a bad seed, option or deal; the running deal stays as it was.
         """
-        given = self._parse_options(options or {})
+        options = {} if options is None else options
+        given, standings = self._parse_deal(options), self._parse_standings(options)
         if seed is not None:
             self._key, self._num_deals = key_of(seed), 0
-        if given is None:
-            deck = np.empty(self.game.NUM_CARDS, np.int8)
-            with np.errstate(over="ignore"):  # interpreted, numpy would warn of what is intended
-                dealer = draw_deck(deck, self._key, 0, self._num_deals, self.game.NUM_SEATS)
-            self._num_deals += 1
-        else:
-            dealer, deck = given
+        if self._is_match:
+            self._begin_match(self._words, self.rules.kassa, self._max_deals)
+            for name, values in standings.items():
+                self.table[name][:] = values
         observation, mask = self._new_arrays()
-        seat = self._begin(self._words, self.rules.flags, deck, dealer, observation, mask)
+        seat = -2
+        while seat == -2:
+            dealer, deck = self._draw() if given is None else given
+            seat = self._begin(
+                self._words, self._flags, deck, dealer, given is None, observation, mask
+            )
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self._has_paid = False
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._idle_infos = {
-            agent: _info(np.zeros(self._num_actions, _INT8)) for agent in self.agents
-        }
-        self.infos = self._idle_infos.copy()
+        self._changes = dict.fromkeys(self.agents, _NO_CHANGES)
+        self._set_idle_infos()
         self._pass_turn(self.agents[seat], observation, mask)
+
+    def _draw(self) -> tuple[int, Bytes]:
+        """Dealer and deck of the next random deal."""
+        deck = np.empty(self.game.NUM_CARDS, np.int8)
+        with np.errstate(over="ignore"):  # interpreted, numpy would warn of what is intended
+            dealer = draw_deck(deck, self._key, 0, self._num_deals, self.game.NUM_SEATS)
+        self._num_deals += 1
+        return dealer, deck
 
     def _new_arrays(self) -> tuple[Bytes, Bytes]:
         return np.empty(self._observation_size, _INT8), np.empty(self._num_actions, _INT8)
 
+    def _set_idle_infos(self) -> None:
+        """What every agent is told that is not to act."""
+        none = np.zeros(self._num_actions, _INT8)
+        self._idle_infos = {
+            agent: {"action_mask": none.copy(), **changes}
+            for agent, changes in self._changes.items()
+        }
+        self.infos = self._idle_infos.copy()
+
     def _pass_turn(self, agent: str, observation: Bytes, mask: Bytes) -> None:
         """Let an agent be the one to act."""
         self.agent_selection = agent
-        self.infos[agent] = _info(mask)
+        self.infos[agent] = {"action_mask": mask, **self._changes[agent]}
         self._ready = {agent: {"observation": observation, "action_mask": mask}}
 
-    def _parse_options(self, options: dict[str, Any]) -> tuple[int, Bytes] | None:
+    def _parse_deal(self, options: dict[str, Any]) -> tuple[int, Bytes] | None:
         """Dealer and deck of a given deal."""
         if not isinstance(options, dict):
             raise ValueError(f"options must be a dict such as {{'deal': text}}, not {options!r}")
         for name in options:
             # PettingZoo's `api_test` resets with {"options": 1} and wants no error.
-            if name not in {"deal", "options"}:
-                raise ValueError(f"reset knows no option {name!r}, only 'deal', a deal as text")
+            if name not in {"deal", "kassas", "kapikia", "options"}:
+                raise ValueError(
+                    f"reset knows no option {name!r}, only 'deal', a deal as text, and for a match "
+                    "'kassas' and 'kapikia'"
+                )
         if "deal" not in options:
             return None
         text = options["deal"]
         if not isinstance(text, str):
             raise ValueError(f"option 'deal' must be a deal as text, not {text!r}")
         return self.game.parse_deal(text)
+
+    def _parse_standings(self, options: dict[str, Any]) -> dict[str, list[int]]:
+        """Fields of the table and what a match begins with there."""
+        given = {name: options[name] for name in ("kassas", "kapikia") if name in options}
+        if given and not self._is_match:
+            raise ValueError("options 'kassas' and 'kapikia' are for episode='match'")
+        return check_standings(self.game, **given)
 
     def step(self, action: int | None) -> None:
         """Let `agent_selection` do its action; None for an agent whose deal is over.
@@ -246,24 +317,40 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         if seat == -2:
             raise_illegal(self.game, number, int(self.game.legal_actions(self.table)), f"{agent}: ")
         self.infos[agent] = self._idle_infos[agent]
+        if self._has_paid:
+            self._clear_rewards()
+            self._has_paid = False
+        self._cumulative_rewards[agent] = 0.0  # what it had before, it has been told
         if seat >= 0:
             self._pass_turn(self.possible_agents[seat], observation, mask)
         else:
-            self._finish()
+            self._finish_deal()
 
-    def _finish(self) -> None:
-        """Pay what the deal was worth."""
+    def _finish_deal(self) -> None:
+        """Pay what the deal was worth; then the match goes on with the next."""
         table = self.table
+        is_over = bool(self.game.is_match_over(table))
         for agent, seat in self._seats.items():
             kapikia = int(table.kapikia_change[seat])
             settled = int(table.settled_thirds[seat]) / 3
-            mask = np.zeros(self._num_actions, np.int8)
-            self.infos[agent] = _info(mask, kapikia, int(table.kassa_change[seat]), settled)
-            self.rewards[agent] = settled if self._reward == "settled" else float(kapikia)
+            kassa = int(table.kassa_change[seat])
+            self._changes[agent] = {"kapikia": kapikia, "kassa": kassa, "settled": settled}
+            reward = settled if self._reward == "settled" else float(kapikia)
+            if self._reward == "kapikia" and self._is_match and is_over:
+                result = int(self.game.match_thirds(table, seat)) / 3
+                reward += result - int(table.kapikia[seat])  # the worth of kassas that are left
+            self.rewards[agent] = reward
+        self._has_paid = True
         self._accumulate_rewards()
-        self.terminations = dict.fromkeys(self.agents, True)
-        self.agent_selection = self.agents[0]
-        self._ready = {}
+        self._set_idle_infos()
+        if is_over:
+            self.terminations = dict.fromkeys(self.agents, True)
+            self.agent_selection = self.agents[0]
+            self._ready = {}
+        else:
+            observation, mask = self._new_arrays()
+            seat = self._go_on(self._words, self._draw()[1], observation, mask)
+            self._pass_turn(self.possible_agents[seat], observation, mask)
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees, in arrays of its own: `{"observation": [O], "action_mask": [A]}`."""
@@ -292,7 +379,8 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
 
     def _bind_calls(self) -> None:
         calls = make_calls(self.game)
-        self._begin, self._act, self._look = calls.begin, calls.act, calls.look
+        self._begin, self._begin_match, self._go_on = calls.begin, calls.begin_match, calls.go_on
+        self._act, self._look = calls.act, calls.look
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but compiled code; what EzPickle keeps would forget the running deal."""
@@ -303,11 +391,9 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         self._bind_calls()
 
 
-_COMPILED = {"_begin", "_act", "_look"}
+_COMPILED = {"_begin", "_begin_match", "_go_on", "_act", "_look"}
 
-
-def _info(mask: Bytes, kapikia: int = 0, kassa: int = 0, settled: float = 0.0) -> dict[str, Any]:
-    return {"action_mask": mask, "kapikia": kapikia, "kassa": kassa, "settled": settled}
+_NO_CHANGES: dict[str, Any] = {"kapikia": 0, "kassa": 0, "settled": 0.0}
 
 
 def _box(layout: Layout) -> spaces.Box:

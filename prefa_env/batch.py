@@ -24,11 +24,14 @@ class Buffers(NamedTuple):
     tables: npt.NDArray[Any]  # game records [B]
     decks: npt.NDArray[np.int8]  # [B, cards], as dealt
     dealers: npt.NDArray[np.int8]  # [B]
+    streams: npt.NDArray[np.int64]  # [B], whose random deals each table takes
     deals: npt.NDArray[np.int64]  # [B], random deals drawn so far at each table
     legal: npt.NDArray[np.int64]  # [B] bit sets
     seats: npt.NDArray[np.int8]  # [B]
     masks: npt.NDArray[np.int64]  # [B, 8] words
     observations: npt.NDArray[np.int64]  # [B, O / 8] words
+    finished: npt.NDArray[Any]  # game records [B], of the deal that ended last at each table
+    deal_dones: npt.NDArray[np.bool_]  # [B]
     dones: npt.NDArray[np.bool_]  # [B]
     rewards: npt.NDArray[np.float32]  # [B, S]
     kapikia: npt.NDArray[np.int32]  # [B, S]
@@ -39,6 +42,8 @@ class Settings(NamedTuple):
     """What the loops need to know besides; constant for an environment."""
 
     flags: int
+    kassa: int
+    max_deals: int
     key: np.uint64
     is_observing: bool
     in_kapikia: bool
@@ -61,21 +66,36 @@ def look(
         game.observe(table, max(table.seat, 0), observations[i])
 
 
-def draw_deal(
-    table: Any, i: int, decks: Any, dealers: Any, deals: Any, key: np.uint64, flags: int
-) -> None:
-    """Deal the table's next random deal, keyed by (seed, table, deal)."""
-    dealers[i] = draw_deck(decks[i], key, i, deals[i], game.NUM_SEATS)
+def draw(i: int, decks: Any, dealers: Any, streams: Any, deals: Any, key: np.uint64) -> None:
+    """Draw the table's next random deal, keyed by (seed, stream, deal)."""
+    dealers[i] = draw_deck(decks[i], key, streams[i], deals[i], game.NUM_SEATS)
     deals[i] += 1
-    game.deal(table, flags, decks[i], dealers[i])
+
+
+def begin_match(table: Any, c: Settings) -> None:
+    """Set a table up for a new match, if it plays matches."""
+    if c.flags & game.MATCH != 0:
+        game.start_match(table, c.kassa, c.max_deals)
+
+
+def begin_random(
+    table: Any, i: int, decks: Any, dealers: Any, streams: Any, deals: Any, c: Settings
+) -> None:
+    """Begin an episode with the table's next random deal."""
+    begin_match(table, c)
+    draw(i, decks, dealers, streams, deals, c.key)
+    while not game.deal_first(table, c.flags, decks[i], dealers[i]):
+        draw(i, decks, dealers, streams, deals, c.key)
+    dealers[i] = table.dealer
 
 
 def start(b: Buffers, c: Settings, is_random: bool) -> None:
-    """Deal at every table: the next random deal, or what stands in decks and dealers."""
+    """Begin an episode at every table: with a random deal, or what stands in decks and dealers."""
     for i in range(b.tables.shape[0]):
         if is_random:
-            draw_deal(b.tables[i], i, b.decks, b.dealers, b.deals, c.key, c.flags)
+            begin_random(b.tables[i], i, b.decks, b.dealers, b.streams, b.deals, c)
         else:
+            begin_match(b.tables[i], c)
             game.deal(b.tables[i], c.flags, b.decks[i], b.dealers[i])
         look(b.tables[i], i, b.legal, b.seats, b.masks, b.observations, c.is_observing)
 
@@ -90,39 +110,57 @@ def first_illegal(legal: Any, actions: Any) -> int:
     return -1
 
 
-def pay(table: Any, i: int, rewards: Any, kapikia: Any, kassa: Any, in_kapikia: bool) -> None:
-    """Report what the deal that just ended at a table has paid."""
+def pay(
+    table: Any, i: int, rewards: Any, kapikia: Any, kassa: Any, in_kapikia: bool, is_last: bool
+) -> None:
+    """Report what the deal that just ended at a table has paid.
+
+    In kapikia the last deal of a match also pays what kassas that are left are worth, so that all
+    rewards add up to its result.
+    """
     for seat in range(game.NUM_SEATS):
         kapikia[i, seat] = table.kapikia_change[seat]
         kassa[i, seat] = table.kassa_change[seat]
+        thirds = table.settled_thirds[seat]
         if in_kapikia:
-            rewards[i, seat] = table.kapikia_change[seat]
-        else:
-            rewards[i, seat] = np.float32(table.settled_thirds[seat]) / np.float32(3)
+            thirds = 3 * table.kapikia_change[seat]
+            if is_last:
+                thirds += game.match_thirds(table, seat) - 3 * table.kapikia[seat]
+        rewards[i, seat] = np.float32(thirds) / np.float32(3)
 
 
 def advance(b: Buffers, c: Settings, actions: Any) -> None:
-    """Step every table that is not over; pay, and deal anew where a deal ended."""
+    """Step every table that is not over; where a deal ended, pay and go on."""
     # Taken out of the tuple once: inside the loop that would cost more than the step.
-    tables, decks, dealers, deals = b.tables, b.decks, b.dealers, b.deals
+    tables, decks, dealers, streams, deals = b.tables, b.decks, b.dealers, b.streams, b.deals
     legal, seats, masks, observations = b.legal, b.seats, b.masks, b.observations
-    dones, rewards, kapikia, kassa = b.dones, b.rewards, b.kapikia, b.kassa
+    finished, deal_dones, dones = b.finished, b.deal_dones, b.dones
+    rewards, kapikia, kassa = b.rewards, b.kapikia, b.kassa
+    is_match = c.flags & game.MATCH != 0
     for i in range(tables.shape[0]):
-        if dones[i]:
+        if deal_dones[i]:
             for seat in range(game.NUM_SEATS):
                 rewards[i, seat] = 0
                 kapikia[i, seat] = 0
                 kassa[i, seat] = 0
+        deal_dones[i] = False
         if legal[i] == 0:
             continue
         table = tables[i]
         game.step(table, actions[i])
-        is_over = table.seat < 0
-        dones[i] = is_over
-        if is_over:
-            pay(table, i, rewards, kapikia, kassa, c.in_kapikia)
-            if c.auto_reset:
-                draw_deal(table, i, decks, dealers, deals, c.key, c.flags)
+        dones[i] = False
+        if table.seat < 0:
+            is_over = game.is_match_over(table)
+            deal_dones[i] = True
+            dones[i] = is_over
+            finished[i] = table
+            pay(table, i, rewards, kapikia, kassa, c.in_kapikia, is_match and is_over)
+            if not is_over:
+                draw(i, decks, dealers, streams, deals, c.key)
+                game.deal_next(table, decks[i])
+                dealers[i] = table.dealer
+            elif c.auto_reset:
+                begin_random(table, i, decks, dealers, streams, deals, c)
         look(table, i, legal, seats, masks, observations, c.is_observing)
 
 
@@ -151,7 +189,9 @@ def make_loops(game: Game) -> SimpleNamespace:
     return specialise(
         game,
         look,
-        draw_deal,
+        draw,
+        begin_match,
+        begin_random,
         pay,
         start,
         first_illegal,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from operator import index
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from . import prefa
 from .game import Game, GameRules
 
 GAMES: dict[str, Game] = {"prefa": prefa}
+
+MOST_SHOWN = 16_383
+"""Largest number of a match (kassa, kapikia, deals left) that observations have room for."""
 
 Episode = Literal["deal", "match"]
 Reward = Literal["settled", "kapikia"]
@@ -30,18 +34,73 @@ def find_game(game: str | Game) -> Game:
     return game
 
 
-def check_settings(game: Game, rules: GameRules | None, episode: str, reward: str) -> GameRules:
+def check_settings(
+    game: Game, rules: GameRules | None, episode: str, reward: str, max_deals: int | None
+) -> GameRules:
     """The rules, default ones if None. Raises ValueError naming what an argument may be."""
     default = game.Rules()
     if rules is not None and type(rules) is not type(default):
         raise ValueError(f"rules must be Rules of {game.NAME}, not {rules!r}")
-    if episode == "match":
-        raise ValueError("episode='match': match episodes are not available yet; use 'deal'")
-    if episode != "deal":
+    if episode not in {"deal", "match"}:
         raise ValueError(f"episode must be 'deal' or 'match', not {episode!r}")
     if reward not in {"settled", "kapikia"}:
         raise ValueError(f"reward must be 'settled' or 'kapikia', not {reward!r}")
+    if max_deals is not None:
+        if episode != "match":
+            raise ValueError(f"max_deals is for episode='match', not {episode!r}")
+        if type(max_deals) is not int or not 1 <= max_deals <= MOST_SHOWN:
+            raise ValueError(
+                f"max_deals must be None or an integer of 1 to {MOST_SHOWN}, not {max_deals!r}"
+            )
     return default if rules is None else rules
+
+
+def episode_flags(game: Game, rules: GameRules, episode: str) -> int:
+    """The options as the kernel reads them, for deals or for matches."""
+    return rules.flags | (game.MATCH if episode == "match" else 0)
+
+
+def check_standings(
+    game: Game, kassas: Sequence[int] | None = None, kapikia: Sequence[int] | None = None
+) -> dict[str, list[int]]:
+    """Standings that a match may begin from, by field of the table; those left out are as usual.
+
+    Args:
+        game: the game module.
+        kassas: points left to each seat, 0 or more, not all 0.
+        kapikia: what each seat has won so far; they add up to 0.
+
+    Raises:
+        ValueError: names what is wrong.
+    """
+    found: dict[str, list[int]] = {}
+    for name, field, values, lowest in (
+        ("kassas", "kassa", kassas, 0),
+        ("kapikia", "kapikia", kapikia, -MOST_SHOWN),
+    ):
+        if values is None:
+            continue
+        if field not in (game.DTYPE.names or ()):
+            raise ValueError(f"{game.NAME} knows no {name}")
+        found[field] = _integers(name, values, game.NUM_SEATS, lowest)
+    if "kassa" in found and not any(found["kassa"]):
+        raise ValueError("kassas are all 0: such a match is over")
+    if sum(found.get("kapikia", [])) != 0:
+        raise ValueError(f"kapikia must add up to 0, not {sum(found['kapikia'])}: {kapikia!r}")
+    return found
+
+
+def _integers(name: str, values: Any, count: int, lowest: int) -> list[int]:
+    """So many integers of `lowest` to `MOST_SHOWN`."""
+    try:
+        numbers = [index(value) for value in values]
+    except TypeError:
+        numbers = []
+    if len(numbers) != count or not all(lowest <= number <= MOST_SHOWN for number in numbers):
+        raise ValueError(
+            f"{name} must be {count} integers of {lowest} to {MOST_SHOWN}, not {values!r}"
+        )
+    return numbers
 
 
 def key_of(seed: int | None) -> np.uint64:

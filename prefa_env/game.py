@@ -33,8 +33,9 @@ class GameRules(Protocol):
 class Game(Protocol):
     """A game: sizes, layouts, texts, and its compiled kernel over one record per table.
 
-    The record has the fields `seat` (to act; -1 when the deal is over) and, each with one entry a
-    seat, `kassa_change`, `kapikia_change` and `settled_thirds`. Both layouts begin 64-bit words
+    The record has the fields `dealer`, `seat` (to act; -1 when the deal is over) and, each with one
+    entry a seat, `kassa_change`, `kapikia_change` and `settled_thirds` of the deal, and `kapikia`
+    of the match. Both layouts begin 64-bit words
     where the kernel writes words, and the observation has a field `phase`.
     """
 

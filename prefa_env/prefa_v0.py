@@ -29,12 +29,13 @@ def env(
     episode: str = "deal",
     reward: str = "settled",
     render_mode: str | None = None,
+    max_deals: int | None = None,
 ) -> Any:
     """One table of Prefa with PettingZoo's wrappers; arguments as in `raw_env`.
 
     An illegal action ends the game instead of raising, with -1 for its agent.
     """
-    return aec.wrap(raw_env(rules, episode, reward, render_mode))
+    return aec.wrap(raw_env(rules, episode, reward, render_mode, max_deals))
 
 
 aec.register("prefa/prefa-v0", "prefa_env.prefa_v0:env")

@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .batch import Buffers, Settings, make_loops
-from .doors import Episode, Reward, check_settings, find_game, key_of, raise_illegal
+from .doors import (
+    Episode,
+    Reward,
+    check_settings,
+    episode_flags,
+    find_game,
+    key_of,
+    raise_illegal,
+)
 from .game import Game, GameRules
 
 
@@ -38,6 +46,8 @@ class VectorEnv:
         rewards: float32 [B, S], kapikia paid when a deal ends in this step, else 0.
         dones: bool [B], whether the episode ended in the last step (or earlier, where tables are
             not dealt anew).
+        deal_dones: bool [B], whether a deal ended in the last step; a match goes on with the next.
+        finished: game records [B], each table as it was when its last deal ended.
         kapikia, kassa: int32 [B, S], changes of the deal that ended in this step, else 0.
         decks: int8 [B, cards] and dealers int8 [B]: the deals on the tables.
     """
@@ -52,6 +62,7 @@ class VectorEnv:
         seed: int | None = 0,
         observe: bool = True,
         auto_reset: bool = True,
+        max_deals: int | None = None,
     ) -> None:
         """Allocate the tables and deal.
 
@@ -59,12 +70,15 @@ class VectorEnv:
             game: name or module.
             num_envs: number of tables B.
             rules: default rules if None.
-            episode: `"deal"`.
-            reward: `"settled"` kapikia or bare `"kapikia"`.
+            episode: `"deal"`, or `"match"`: deals until all kassas are empty.
+            reward: `"settled"` kapikia or bare `"kapikia"`, paid when a deal ends. Those of a match
+                add up to its result (settled ones up to a rounding of thirds); the last reward in
+                kapikia contains what kassas that are left are worth.
             seed: deals are keyed by (seed, table, deal); None draws one.
             observe: whether observations are written at each step.
-            auto_reset: whether a table whose deal ended is dealt anew in the same step; if not, it
-                stays over, takes any action, and pays nothing more.
+            auto_reset: whether a table whose episode ended begins anew in the same step; if not,
+                it stays over, takes any action, and pays nothing more.
+            max_deals: deals after which a match ends, whatever the kassas; None for no cap.
 
         Raises:
             ValueError: for an unknown game or choice, or `num_envs` below 1.
@@ -72,11 +86,13 @@ class VectorEnv:
         if type(num_envs) is not int or num_envs < 1:
             raise ValueError(f"num_envs must be an integer of at least 1, not {num_envs!r}")
         self.game = find_game(game)
-        self.rules = check_settings(self.game, rules, episode, reward)
+        self.rules = check_settings(self.game, rules, episode, reward, max_deals)
         self.num_envs = num_envs
         self._loops = make_loops(self.game)
         self._settings = Settings(
-            flags=self.rules.flags,
+            flags=episode_flags(self.game, self.rules, episode),
+            kassa=self.rules.kassa,
+            max_deals=max_deals or 0,
             key=key_of(seed),
             is_observing=observe,
             in_kapikia=reward == "kapikia",
@@ -92,6 +108,8 @@ class VectorEnv:
         self.seats = b.seats
         self.rewards = b.rewards
         self.dones = b.dones
+        self.deal_dones = b.deal_dones
+        self.finished: npt.NDArray[Any] = b.finished
         self.kapikia = b.kapikia
         self.kassa = b.kassa
         self.decks = b.decks
@@ -104,34 +122,51 @@ class VectorEnv:
         decks: npt.ArrayLike | None = None,
         dealers: npt.ArrayLike | None = None,
         seed: int | None = None,
+        streams: npt.ArrayLike | None = None,
     ) -> None:
-        """Deal at every table: the next random deals, or those given.
+        """Begin an episode at every table: with the next random deals, or those given.
 
         Args:
-            decks: int8 [B, cards], each card once: hands in seat order, then the talon.
+            decks: int8 [B, cards], each card once: hands in seat order, then the talon. The later
+                deals of a match are random ones.
             dealers: int8 [B]; must be given with `decks`.
             seed: begin the random deals of this seed.
+            streams: int64 [B], begin the random deals of these tables: tables with the same number
+                get the same ones. Until it is given each table gets its own.
 
         Raises:
             ValueError: wrong shapes, a deck that is not a permutation, a dealer out of range, or
-                one argument without the other. The tables stay as they were.
+                one of decks and dealers without the other. The tables stay as they were.
         """
         if (decks is None) != (dealers is None):
             raise ValueError("decks and dealers must be given together")
         key = self._settings.key if seed is None else key_of(seed)
+        numbers = None if streams is None else self._check_streams(streams)
         if decks is not None:
             checked_decks, checked_dealers = self._check_deals(decks, dealers)
             self.decks[:] = checked_decks
             self.dealers[:] = checked_dealers
-        if seed is not None:
+        if numbers is not None:
+            self._buffers.streams[:] = numbers
+        if seed is not None or numbers is not None:
             self._settings = self._settings._replace(key=key)
             self._buffers.deals[:] = 0
         self.dones[:] = False
+        self.deal_dones[:] = False
         self.rewards[:] = 0
         self.kapikia[:] = 0
         self.kassa[:] = 0
         self._loops.start(self._buffers, self._settings, decks is None)
         self._are_states_current = False
+
+    def _check_streams(self, streams: Any) -> Any:
+        streams = np.asarray(streams)
+        if streams.shape != (self.num_envs,) or streams.dtype.kind not in "iu":
+            raise ValueError(
+                f"streams must be integers of shape ({self.num_envs},), "
+                f"not {streams.dtype} {streams.shape}"
+            )
+        return streams
 
     def _check_deals(self, decks: Any, dealers: Any) -> tuple[Any, Any]:
         game = self.game
@@ -237,11 +272,14 @@ def _allocate(game: Game, num_envs: int) -> Buffers:
         tables=np.zeros(num_envs, game.DTYPE),
         decks=np.zeros((num_envs, game.NUM_CARDS), np.int8),
         dealers=np.zeros(num_envs, np.int8),
+        streams=np.arange(num_envs),
         deals=np.zeros(num_envs, np.int64),
         legal=np.zeros(num_envs, np.int64),
         seats=np.zeros(num_envs, np.int8),
         masks=np.zeros((num_envs, 8), np.int64),
         observations=np.zeros((num_envs, game.OBSERVATION.size // 8), np.int64),
+        finished=np.zeros(num_envs, game.DTYPE),
+        deal_dones=np.zeros(num_envs, np.bool_),
         dones=np.zeros(num_envs, np.bool_),
         rewards=np.zeros(seats, np.float32),
         kapikia=np.zeros(seats, np.int32),

@@ -445,7 +445,7 @@ def test_the_wrapped_game_ends_with_an_illegal_action() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"episode": "match"}, "match episodes are not available yet"),
+        ({"episode": "match", "max_deals": 0}, "max_deals must be None or an integer of 1"),
         ({"episode": "hand"}, "episode must be 'deal' or 'match', not 'hand'"),
         ({"reward": "points"}, "reward must be 'settled' or 'kapikia', not 'points'"),
         ({"render_mode": "human"}, "render_mode must be None or 'ansi', not 'human'"),

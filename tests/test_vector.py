@@ -228,7 +228,6 @@ def test_bad_settings_are_named() -> None:
         ({"num_envs": 0}, "num_envs must be an integer of at least 1"),
         ({"num_envs": 1.5}, "num_envs must be an integer of at least 1, not 1.5"),
         ({"game": 5}, "no such game: 5"),
-        ({"episode": "match"}, "not available yet"),
         ({"episode": "week"}, "episode must be 'deal'"),
         ({"reward": "euros"}, "reward must be 'settled' or 'kapikia', not 'euros'"),
         ({"seed": -1}, "seed must be an integer of 0 to"),

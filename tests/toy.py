@@ -90,12 +90,12 @@ def deal_next(s: Table, deck: npt.NDArray[np.int8]) -> None:
 
 @njit
 def is_match_over(s: Table) -> bool:
-    return s.seat < 0 and (s.is_match == 0 or s.deals_left == 1)
+    return bool(s.seat < 0 and (s.is_match == 0 or s.deals_left == 1))
 
 
 @njit
 def match_thirds(s: Table, seat: int) -> int:
-    return 3 * s.kapikia[seat]
+    return int(3 * s.kapikia[seat])
 
 
 @njit

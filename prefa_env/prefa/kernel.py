@@ -151,16 +151,18 @@ def deal_first(s: State, flags: int, deck: npt.NDArray[np.int8], dealer: int) ->
     a match, whoever the dealer would be (P4). False, and no deal, if it and the eight lie in the
     talon: draw another deck.
     """
-    if flags & _SEVEN_FIRST == 0 or flags & _MATCH == 0:
-        deal(s, flags, deck, dealer)
-        return True
-    for card in range(_DIAMOND_SEVEN, _DIAMOND_SEVEN + 2):
-        for place in range(3 * _HAND_SIZE):
-            if deck[place] == card:
-                deal(s, flags, deck, left_of(place // _HAND_SIZE))
-                s.shown_card = card + 1
-                return True
-    return False
+    shown = 0
+    if flags & _SEVEN_FIRST != 0 and flags & _MATCH != 0:
+        for card in range(_DIAMOND_SEVEN + 1, _DIAMOND_SEVEN - 1, -1):
+            for place in range(3 * _HAND_SIZE):
+                if deck[place] == card:
+                    shown = card + 1
+                    dealer = left_of(place // _HAND_SIZE)
+        if shown == 0:
+            return False
+    deal(s, flags, deck, dealer)
+    s.shown_card = shown
+    return True
 
 
 @njit
