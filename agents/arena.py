@@ -1,4 +1,4 @@
-"""Deals played by agents against each other, each in several seatings with the same cards.
+"""Deals or matches played by agents against each other, in several seatings with the same cards.
 
 Nothing in a result depends on how many deals are played at once, in which order or by how many
 processes: decks and all chance are keyed (see `benchmarks`).
@@ -28,53 +28,17 @@ import numpy as np
 import numpy.typing as npt
 
 from prefa_env import VectorEnv
-from prefa_env._jit import njit
-from prefa_env.bits import popcount
+from prefa_env.doors import Episode
 from prefa_env.game import Game, GameRules
 
-from .agent import Actions, Agent, Keys, Masks, Observations, ask
+from .agent import Agent
 from .benchmarks import SeedSet
-
-
-class AgentError(RuntimeError):
-    """An agent that raised, or that returned no actions at all; it is out of the game."""
-
-    def __init__(self, agent: str, message: str) -> None:
-        super().__init__(agent, message)
-        self.agent = agent
-        self.message = message
-
-    def __str__(self) -> str:
-        return f"agent {self.agent!r}: {self.message}"
-
-
-@dataclass(frozen=True)
-class Played:
-    """D finished deals in R seatings for S seats; L is the longest deal in actions."""
-
-    numbers: npt.NDArray[np.int64]  # [D], of the deals in their set
-    decks: npt.NDArray[np.int8]  # [D, cards]
-    dealers: npt.NDArray[np.int8]  # [D]
-    seatings: npt.NDArray[np.int64]  # [R, S], who sat where
-    settled_thirds: npt.NDArray[np.int64]  # [D, R, S], settled kapikia times three: exact
-    kapikia: npt.NDArray[np.int64]  # [D, R, S], changes of the deal
-    kassa: npt.NDArray[np.int64]  # [D, R, S]
-    illegal: npt.NDArray[np.int64]  # [D, R, S], illegal moves
-    actions: npt.NDArray[np.int8]  # [D, R, L], -1 after the end
-    seats: npt.NDArray[np.int8]  # [D, R, L], who did them
-    tables: npt.NDArray[Any]  # game records [D, R]
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def select(self, which: slice) -> Played:
-        """Some of the deals."""
-        parts = {name: array[which] for name, array in vars(self).items() if name != "seatings"}
-        return Played(seatings=self.seatings, **parts)
+from .lots import play_lot
+from .played import Played
 
 
 class Arena:
-    """Plays deals of one set by one variant, here or in processes of its own; a context.
+    """Plays deals or matches of one set by one variant, here or in its own processes; a context.
 
     On leaving it by an exception the processes end at once.
     """
@@ -87,6 +51,8 @@ class Arena:
         seeds: SeedSet,
         workers: int = 1,
         batch_size: int | None = None,
+        episode: Episode = "deal",
+        max_deals: int | None = None,
     ) -> None:
         """Take note of what is to be played; processes start when they are first needed.
 
@@ -98,8 +64,10 @@ class Arena:
             workers: processes; 1 plays in this one.
             batch_size: deals played at once, each at R tables; if None few at first, then more as
                 long as a lot of them takes less than a second.
+            episode: `"match"` for whole matches in the place of deals.
+            max_deals: deals after which a match ends unfinished; None for no cap.
         """
-        self._job = _Job(game, rules, agents, seeds)
+        self._job = _Job(game, rules, agents, seeds, episode, max_deals)
         self._workers = workers
         self._batch_size = batch_size
         self._pool: ProcessPoolExecutor | None = None
@@ -182,9 +150,11 @@ def play(
     deals: int,
     batch_size: int | None = None,
     workers: int = 1,
+    episode: Episode = "deal",
+    max_deals: int | None = None,
 ) -> Iterator[Played]:
     """Play the first deals of a set in every seating; arguments as `Arena` has them."""
-    with Arena(game, rules, agents, seeds, workers, batch_size) as arena:
+    with Arena(game, rules, agents, seeds, workers, batch_size, episode, max_deals) as arena:
         yield from arena.play(seatings, np.arange(deals))
 
 
@@ -226,6 +196,8 @@ class _Job:
     rules: GameRules
     agents: Sequence[Agent]
     seeds: SeedSet
+    episode: Episode
+    max_deals: int | None
     env: VectorEnv | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -238,9 +210,16 @@ class _Job:
     def play(self, seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> Played:
         num_tables = len(numbers) * len(seatings)
         if self.env is None or self.env.num_envs != num_tables:
-            self.env = VectorEnv(self.game, num_tables, self.rules, auto_reset=False)
+            self.env = VectorEnv(
+                self.game,
+                num_tables,
+                self.rules,
+                self.episode,
+                auto_reset=False,
+                max_deals=self.max_deals,
+            )
         with one_thread():
-            return _play_batch(self.env, self.agents, seatings, self.seeds, numbers)
+            return play_lot(self.env, self.agents, seatings, self.seeds, numbers)
 
 
 @contextmanager
@@ -281,126 +260,3 @@ def _follow_parent() -> None:
 
 def _play_in_worker(seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> Played:
     return _jobs[0].play(seatings, numbers)
-
-
-def _play_batch(
-    env: VectorEnv,
-    agents: Sequence[Agent],
-    seatings: npt.NDArray[np.int64],
-    seeds: SeedSet,
-    numbers: npt.NDArray[np.int64],
-) -> Played:
-    num_seatings, num_seats = seatings.shape
-    num_tables = env.num_envs
-    decks, dealers = seeds.deals(env.game, numbers)
-    env.reset(np.repeat(decks, num_seatings, axis=0), np.repeat(dealers, num_seatings))
-    deals = np.repeat(numbers, num_seatings)
-    distinct, seating = _distinct(agents, seatings)
-    players = np.tile(seating, (len(numbers), 1))
-    rows = np.empty((len(distinct), num_tables), np.int64)
-    sizes = np.empty(len(distinct), np.int64)
-    illegal = np.zeros((num_tables, num_seats), np.int64)
-    all_actions: list[npt.NDArray[np.int8]] = []
-    all_seats: list[npt.NDArray[np.int8]] = []
-    while not env.dones.all():
-        actions = np.empty(num_tables, np.int64)
-        _plan(env.legal_actions, env.seats, players, rows, sizes, actions)
-        for index, agent in enumerate(distinct):
-            asked = rows[index, : sizes[index]]
-            if asked.size == 0:
-                continue
-            keys = seeds.agent_keys(deals, env.seats, len(all_actions), asked)
-            chosen = demand(
-                agent, env.tables[asked], env.observations[asked], env.action_masks[asked], keys
-            )
-            _accept(env.legal_actions, env.seats, asked, chosen, actions, illegal)
-        all_seats.append(env.seats.copy())
-        all_actions.append(np.where(env.seats < 0, -1, actions).astype(np.int8))
-        env.step(actions)
-    shape = (len(numbers), num_seatings)
-    tables = env.tables.copy()
-    return Played(
-        numbers=numbers,
-        decks=decks,
-        dealers=dealers,
-        seatings=seatings,
-        settled_thirds=tables["settled_thirds"].reshape(*shape, num_seats),
-        kapikia=tables["kapikia_change"].reshape(*shape, num_seats),
-        kassa=tables["kassa_change"].reshape(*shape, num_seats),
-        illegal=illegal.reshape(*shape, num_seats),
-        actions=np.stack(all_actions, axis=1).reshape(*shape, -1),
-        seats=np.stack(all_seats, axis=1).reshape(*shape, -1),
-        tables=tables.reshape(shape),
-    )
-
-
-def _distinct(
-    agents: Sequence[Agent], seatings: npt.NDArray[np.int64]
-) -> tuple[list[Agent], npt.NDArray[np.int64]]:
-    """Each agent that sits somewhere once, and the seatings in their indices."""
-    seated = [agents[index] for index in np.unique(seatings)]
-    distinct = list({id(agent): agent for agent in seated}.values())
-    index = np.zeros(len(agents), np.int64)
-    for i in np.unique(seatings):
-        index[i] = next(k for k, agent in enumerate(distinct) if agent is agents[i])
-    return distinct, index[seatings]
-
-
-@njit
-def _plan(
-    legal: npt.NDArray[np.int64],
-    seats: npt.NDArray[np.int8],
-    players: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.int64],
-    actions: Actions,
-) -> None:
-    """Write the lowest legal action of each table, and for each agent the tables that ask it."""
-    sizes[:] = 0
-    for i in range(legal.shape[0]):
-        bits = legal[i]
-        actions[i] = popcount((bits & -bits) - 1) if bits != 0 else 0
-        if bits & (bits - 1) != 0:
-            player = players[i, seats[i]]
-            rows[player, sizes[player]] = i
-            sizes[player] += 1
-
-
-@njit
-def _accept(
-    legal: npt.NDArray[np.int64],
-    seats: npt.NDArray[np.int8],
-    rows: npt.NDArray[np.int64],
-    chosen: Actions,
-    actions: Actions,
-    illegal: npt.NDArray[np.int64],
-) -> None:
-    """Take over the legal ones of the chosen actions, count the others."""
-    for k in range(rows.shape[0]):
-        i = rows[k]
-        action = chosen[k]
-        if 0 <= action < 64 and legal[i] >> (action & 63) & 1 != 0:
-            actions[i] = action
-        else:
-            illegal[i, seats[i]] += 1
-
-
-def demand(
-    agent: Agent,
-    tables: npt.NDArray[Any],
-    observations: Observations,
-    action_masks: Masks,
-    keys: Keys,
-) -> Actions:
-    """What `ask` gives, an int64 a row, legal or not; AgentError for whatever else may happen."""
-    try:
-        chosen = np.asarray(ask(agent, tables, observations, action_masks, keys))
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise AgentError(agent.name, f"{type(error).__name__}: {error}") from error
-    if chosen.shape != keys.shape or chosen.dtype.kind not in "iu":
-        raise AgentError(
-            agent.name, f"must return {keys.size} integers, not {chosen.dtype} {chosen.shape}"
-        )
-    return np.ascontiguousarray(chosen, np.int64)

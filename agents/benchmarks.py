@@ -20,8 +20,8 @@ from prefa_env.words import int64
 
 from .agent import Keys
 
-_DEALS, _AGENTS = 0, 1
-"""Sub-streams of a set: its deals; the agent in seat 0, those in other seats follow."""
+_DEALS, _AGENTS, _MATCHES = 0, 1, 1 << 32
+"""Sub-streams of a set: its deals; the agent in seat 0, those in other seats follow; matches."""
 
 
 @njit
@@ -62,6 +62,12 @@ class SeedSet:
     def key(self) -> np.uint64:
         """The key that the set's streams derive from: a hash of the name."""
         return np.uint64(int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little"))
+
+    @property
+    def match_key(self) -> np.uint64:
+        """The seed of the set's matches; the number of a match is that of its stream of deals."""
+        with np.errstate(over="ignore"):  # interpreted, numpy would warn of what is intended
+            return np.uint64(derive_key(self.key, _MATCHES))
 
     def deals(
         self, game: Game, numbers: npt.NDArray[np.int64]

@@ -14,9 +14,10 @@ from prefa_env.game import Game, GameRules
 from . import behaviour
 from .agent import Agent
 from .analysis import roles
-from .arena import Arena, Played
+from .arena import Arena
 from .benchmarks import SeedSet
 from .designs import one_against_copies
+from .played import Played
 from .statistics import anytime_interval, bootstrap, estimate, holm, p_value
 from .tally import Tally, summarise
 

@@ -17,7 +17,7 @@ from prefa_env.prefa import Rules
 from . import provenance
 from .agent import Agent
 from .analysis import timing
-from .arena import AgentError, Arena, Played, one_thread
+from .arena import Arena, one_thread
 from .benchmarks import SeedSet, benchmark_hash
 from .cli import Names
 from .composite import combine
@@ -30,6 +30,8 @@ from .designs import (
     one_against_copies,
 )
 from .journal import JOURNAL, SETUP, Journal, JournalError
+from .lots import AgentError
+from .played import Played
 from .ratings import check_openskill
 from .records import RecordWriter
 from .registry import make_agent

@@ -31,9 +31,9 @@ from prefa_env.game import Game, GameRules
 from prefa_env.prefa import NAME as PREFA
 from prefa_env.render import table_text
 
-from .arena import Played
 from .atomic import atomic_write
 from .benchmarks import SeedSet
+from .played import Played
 
 VERSION = 1
 
@@ -198,21 +198,22 @@ class RecordWriter:
             seeds: the set they are of.
             agents: names of the players, as the seatings number them.
         """
-        for d, (dealer, deck) in enumerate(zip(played.dealers, played.decks, strict=True)):
-            deal = self._game.deal_text(int(dealer), deck.tolist())
-            for r, seating in enumerate(played.seatings):
-                record = Record(
-                    game=self._game.NAME,
-                    rules=self._rules,
-                    deal=deal,
-                    actions=self._actions(played.actions[d, r]),
-                    agents=tuple(agents[index] for index in seating),
-                    kapikia=tuple(played.kapikia[d, r].tolist()),
-                    kassa=tuple(played.kassa[d, r].tolist()),
-                    settled=tuple((played.settled_thirds[d, r] / 3).tolist()),
-                    seed=f"{seeds.name}:{played.numbers[d]}",
-                )
-                self._file.write(record.to_json() + "\n")
+        deals = played.deals
+        for k, game in enumerate(deals.games):
+            d, r = divmod(int(game), len(played.seatings))
+            table = deals.tables[k]
+            record = Record(
+                game=self._game.NAME,
+                rules=self._rules,
+                deal=self._game.deal_text(int(deals.dealers[k]), deals.decks[k].tolist()),
+                actions=self._actions(deals.actions[k]),
+                agents=tuple(agents[index] for index in played.seatings[r]),
+                kapikia=tuple(table["kapikia_change"].tolist()),
+                kassa=tuple(table["kassa_change"].tolist()),
+                settled=tuple((table["settled_thirds"] / 3).tolist()),
+                seed=f"{seeds.name}:{played.numbers[d]}",
+            )
+            self._file.write(record.to_json() + "\n")
 
     def position(self) -> int:
         """Bytes written so far; they are in the file."""

@@ -12,23 +12,17 @@ from prefa_env.game import Game
 
 from . import behaviour
 from .analysis import calibration, regret, roles
-from .analysis.games import Counts, add
-from .arena import Played
+from .analysis.games import Counts, add, games_of
 from .designs import Matchup
+from .played import Played
 
 Summary = dict[str, Any]
 """A lot of deals in plain values, for `Tally.add` and for a journal."""
 
 
 def _count_behaviour(game: Game, played: Played, is_counted: npt.NDArray[np.bool_]) -> Counts:
-    length = played.actions.shape[-1]
-    return behaviour.count(
-        game.NAME,
-        played.tables.reshape(-1),
-        played.actions.reshape(-1, length),
-        played.seats.reshape(-1, length),
-        np.tile(is_counted, (len(played), 1)),
-    )
+    games = games_of(played, is_counted)
+    return behaviour.count(game.NAME, games.tables, games.actions, games.seats, games.is_counted)
 
 
 _COUNTERS = {"behaviour": _count_behaviour, "roles": roles.count}

@@ -37,6 +37,7 @@ class VectorEnv:
     Attributes:
         game: the game module.
         rules: the rule variant.
+        episode: `"deal"` or `"match"`.
         observations: int8 [B, O], what the seat to act sees (`game.OBSERVATION`); zeros with
             `observe=False`.
         action_masks: int8 [B, A], 1 for legal actions of the seat to act; all 0 at a table that
@@ -87,6 +88,7 @@ class VectorEnv:
             raise ValueError(f"num_envs must be an integer of at least 1, not {num_envs!r}")
         self.game = find_game(game)
         self.rules = check_settings(self.game, rules, episode, reward, max_deals)
+        self.episode = episode
         self.num_envs = num_envs
         self._loops = make_loops(self.game)
         self._settings = Settings(

@@ -87,6 +87,7 @@ def test_one_table_is_one_of_many(rules: Rules, max_deals: int | None, reward: A
             one.step(action)
             many.step(np.array([action]))
             deals += int(many.deal_dones[0])
+            assert many.dones[0] == all(one.terminations.values())
             for seat, other in enumerate(AGENTS):
                 paid[other] += one.rewards[other]
                 assert one.rewards[other] == pytest.approx(many.rewards[0, seat], abs=1e-4)

@@ -15,7 +15,7 @@ from prefa_env.solver import Memory
 from prefa_env.solver.payment import tricks_to_come
 from prefa_env.words import Ints
 
-from ..arena import Played
+from ..played import Played
 from .games import Counts, Means, games_of, is_analysed, mean
 
 LEVELS = range(6, 11)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from prefa_env import prefa
 from prefa_env.game import Game
 
-from ..arena import Played
+from ..played import Played
 
 Counts = dict[str, int]
 """Counts of some of the players in some deals; empty for a game of which nothing is counted."""
@@ -20,7 +20,7 @@ Means = dict[str, float | int | None]
 
 
 class Games(NamedTuple):
-    """N games of some deals, those of a deal side by side; L is the longest in actions."""
+    """N games of some deals, those of a deal or match side by side; L is the longest in actions."""
 
     decks: npt.NDArray[np.int8]  # [N, cards]
     dealers: npt.NDArray[np.int8]  # [N]
@@ -50,15 +50,8 @@ def games_of(played: Played, is_counted: npt.NDArray[np.bool_]) -> Games:
             f"is_counted must be bool {list(played.seatings.shape)}, as the seatings are, "
             f"not {list(is_counted.shape)}"
         )
-    num_seatings, length = len(played.seatings), played.actions.shape[-1]
-    return Games(
-        decks=np.repeat(played.decks, num_seatings, axis=0),
-        dealers=np.repeat(played.dealers, num_seatings),
-        actions=played.actions.reshape(-1, length),
-        seats=played.seats.reshape(-1, length),
-        tables=played.tables.reshape(-1),
-        is_counted=np.tile(is_counted, (len(played), 1)),
-    )
+    rows = {name: array for name, array in vars(played.deals).items() if name != "games"}
+    return Games(**rows, is_counted=is_counted[played.deals.games % len(played.seatings)])
 
 
 def add(first: Counts, second: Counts) -> Counts:

@@ -14,7 +14,7 @@ from prefa_env import prefa
 from prefa_env.game import Game
 from prefa_env.prefa import Defence
 
-from ..arena import Played
+from ..played import Played
 from .games import Counts, Means, games_of, is_analysed, mean
 
 ROLES = (

@@ -13,8 +13,9 @@ from prefa_env.game import Game, GameRules
 from prefa_env.prefa import Phase
 
 from ..agent import Agent
-from ..arena import Played, demand
 from ..benchmarks import SeedSet
+from ..lots import demand
+from ..played import Played
 from .games import Means, games_of, is_analysed
 
 PHASES = tuple(phase.name.lower() for phase in Phase if phase != Phase.OVER)
@@ -48,7 +49,7 @@ def measure(
         played, is_counted: as in `games.games_of`; the seats counted are the agent's.
 
     Raises:
-        AgentError: see `arena.demand`.
+        AgentError: see `lots.demand`.
     """
     times = Times({}, 0)
     if not is_analysed(game):

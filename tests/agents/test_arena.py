@@ -11,10 +11,12 @@ import pytest
 
 from agents import behaviour, make_agent
 from agents.agent import Actions, Keys, Masks, Observations
-from agents.arena import AgentError, Arena, Played, play
+from agents.arena import Arena, play
 from agents.benchmarks import SeedSet
 from agents.comparison import Comparison, compare
 from agents.designs import one_against_copies, rotations
+from agents.lots import AgentError
+from agents.played import Played
 from agents.tally import Tally, summarise
 from prefa_env import prefa
 from prefa_env.doors import find_game
@@ -69,8 +71,11 @@ def played(agents: list[Any], deals: int = 60, batch_size: int = 512) -> list[Pl
 
 def test_the_same_cards_in_every_seating() -> None:
     (games,) = played([UNIFORM, FIRST_LEGAL])
-    for d, (deck, dealer) in enumerate(zip(games.decks, games.dealers, strict=True)):
-        for table in games.tables[d]:
+    deals = games.deals
+    assert deals.games.tolist() == list(range(180))
+    for k, table in enumerate(deals.tables):
+        same = deals.dealers[k - k % 3], deals.decks[k - k % 3]
+        for dealer, deck in (same, (deals.dealers[k], deals.decks[k])):
             assert prefa.deal_text(table["dealer"], prefa.deck_of(_record(table))) == (
                 prefa.deal_text(dealer, deck.tolist())
             )
@@ -82,18 +87,21 @@ def _record(table: Any) -> Any:
 
 def test_history_is_the_game() -> None:
     (games,) = played([UNIFORM, FIRST_LEGAL], deals=20)
+    deals = games.deals
     for d in range(20):
         for r in range(3):
+            k = 3 * d + r
             table: Any = np.zeros(1, prefa.DTYPE)[0]
-            prefa.deal(table, 0, games.decks[d], games.dealers[d])
-            for action, seat in zip(games.actions[d, r], games.seats[d, r], strict=True):
-                assert table.seat == seat
+            prefa.deal(table, 0, deals.decks[k], deals.dealers[k])
+            for action, seat in zip(deals.actions[k], deals.seats[k], strict=True):
                 if action < 0:
+                    assert seat < 0
                     continue
+                assert table.seat == seat
                 assert prefa.legal_actions(table) >> int(action) & 1
                 prefa.step(table, int(action))
             assert table.seat == -1
-            assert table == games.tables[d, r]
+            assert table == deals.tables[k]
             assert table.settled_thirds.tolist() == games.settled_thirds[d, r].tolist()
             assert table.kapikia_change.tolist() == games.kapikia[d, r].tolist()
             assert table.kassa_change.tolist() == games.kassa[d, r].tolist()
@@ -102,11 +110,11 @@ def test_history_is_the_game() -> None:
 def test_each_seat_is_played_by_its_agent() -> None:
     (games,) = played([PASS_ALWAYS, UNIFORM])
     passed = int(prefa.Action.PASS)
-    is_auction = games.actions >= 32
     for r in range(3):
-        calls = games.actions[:, r][is_auction[:, r] & (games.seats[:, r] == r)]
+        actions, seats = games.deals.actions[r::3], games.deals.seats[r::3]
+        calls = actions[(actions >= 32) & (seats == r)]
         assert (calls == passed).all()
-        others = games.actions[:, r][is_auction[:, r] & (games.seats[:, r] != r)]
+        others = actions[(actions >= 32) & (seats != r)]
         assert not (others == passed).all()
 
 
@@ -120,16 +128,16 @@ def test_batch_size_changes_nothing() -> None:
     parts = played([UNIFORM, UNIFORM], 20, 6)
     assert [part.numbers[0] for part in parts] == [0, 6, 12, 18]
     assert np.concatenate([part.numbers for part in parts]).tolist() == list(range(20))
-    length = whole.actions.shape[-1]
+    length = whole.deals.actions.shape[-1]
     padded = [
         np.pad(
-            part.actions,
-            [(0, 0), (0, 0), (0, length - part.actions.shape[-1])],
+            part.deals.actions,
+            [(0, 0), (0, length - part.deals.actions.shape[-1])],
             constant_values=-1,
         )
         for part in parts
     ]
-    assert (np.concatenate(padded) == whole.actions).all()
+    assert (np.concatenate(padded) == whole.deals.actions).all()
 
 
 def test_keys_are_of_deal_seat_and_decision() -> None:
@@ -150,7 +158,7 @@ def test_keys_are_of_deal_seat_and_decision() -> None:
 def test_one_agent_in_all_seats_is_asked_once_a_step() -> None:
     agent = Wrapped()
     (games,) = played([agent, agent], 30)
-    assert len(agent.rows) <= games.actions.shape[-1]
+    assert len(agent.rows) <= games.deals.actions.shape[-1]
     assert agent.rows[0] == 90
 
 
@@ -168,7 +176,7 @@ def test_two_copies_of_an_agent_are_the_same_player() -> None:
 def test_payoffs_are_the_candidates() -> None:
     result = run(UNIFORM, PASS_ALWAYS, 200)
     (games,) = played([UNIFORM, PASS_ALWAYS], 200)
-    won = np.array([[games.tables[d, r]["settled_thirds"][r] / 3 for r in range(3)]
+    won = np.array([[games.deals.tables[3 * d + r]["settled_thirds"][r] / 3 for r in range(3)]
                     for d in range(200)])  # fmt: skip
     assert result.mean == pytest.approx(won.mean())
     assert result.per_seat == pytest.approx(won.mean(axis=0))
@@ -375,7 +383,7 @@ def test_behaviour_of_hand_made_games() -> None:
 
 def test_behaviour_agrees_with_the_payments() -> None:
     (games,) = played([UNIFORM, UNIFORM], 1500, 1500)
-    tables = games.tables.reshape(-1)
+    tables = games.deals.tables
     made = one = two = declined = 0
     for table in tables[tables["owner"] >= 0]:
         change = table["kassa_change"][table["owner"]]
@@ -400,8 +408,8 @@ def test_holds_are_found_in_play() -> None:
     (games,) = played([UNIFORM, UNIFORM], 300)
     expected = 0
     for d in range(300):
-        actions, seats = games.actions[d, 0], games.seats[d, 0]
-        bids = [(a, s) for a, s in zip(actions[: games.tables[d, 0]["num_calls"]], seats,
+        actions, seats = games.deals.actions[3 * d], games.deals.seats[3 * d]
+        bids = [(a, s) for a, s in zip(actions[: games.deals.tables[3 * d]["num_calls"]], seats,
                                        strict=False) if a >= 34]  # fmt: skip
         expected += len({s for i, (a, s) in enumerate(bids) if i and bids[i - 1][0] == a})
     share = run(UNIFORM, UNIFORM, 300).behaviour["field"]["held"]

@@ -130,7 +130,7 @@ def test_version_1_never_changes(rules: Rules, digest: str) -> None:
     player = make_agent("heuristic-v1", rules=rules)
     assert player.name == "heuristic-v1"
     for played in play(GAME, rules, [player], np.zeros((1, 3), np.int64), SeedSet("v1"), 1000):
-        for actions in played.actions[:, 0]:
+        for actions in played.deals.actions:
             seen.update(actions[actions >= 0].tobytes() + b"|")
     assert seen.hexdigest()[:16] == digest
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena import Played, play
+from agents.arena import play
 from agents.benchmarks import SeedSet
 from agents.designs import rotations
+from agents.played import Deals, Played
 from prefa_env import prefa
 from prefa_env.prefa import Rules
 from prefa_env.prefa.state import DTYPE
@@ -34,7 +35,7 @@ def only(seat: int) -> npt.NDArray[np.bool_]:
 def lot(texts: Sequence[str], rules: Rules | None = None) -> Played:
     """Games in one seating; those not over are played on, each with its lowest legal card."""
     rules = rules or Rules()
-    tables = np.zeros((len(texts), 1), DTYPE)
+    tables = np.zeros(len(texts), DTYPE)
     decks, dealers, games, movers = [], [], [], []
     for n, text in enumerate(texts):
         dealer, deck = prefa.parse_deal(text.split(" | ")[0])
@@ -48,31 +49,36 @@ def lot(texts: Sequence[str], rules: Rules | None = None) -> Played:
                 actions.append((legal & -legal).bit_length() - 1)
             seats.append(int(table.seat))
             prefa.step(table, actions[len(seats) - 1])
-        tables[n, 0] = table
+        tables[n] = table
         decks.append(deck)
         dealers.append(dealer)
         games.append(actions)
         movers.append(seats)
     return Played(
         numbers=np.arange(len(texts)),
-        decks=np.array(decks, np.int8),
-        dealers=np.array(dealers, np.int8),
         seatings=np.zeros((1, 3), np.int64),
-        settled_thirds=tables["settled_thirds"],
-        kapikia=tables["kapikia_change"],
-        kassa=tables["kassa_change"],
+        settled_thirds=tables["settled_thirds"][:, None],
+        kapikia=tables["kapikia_change"][:, None],
+        kassa=tables["kassa_change"][:, None],
         illegal=np.zeros((len(texts), 1, 3), np.int64),
-        actions=_padded(games),
-        seats=_padded(movers),
-        tables=tables,
+        lengths=np.ones((len(texts), 1), np.int64),
+        is_unfinished=np.zeros((len(texts), 1), np.bool_),
+        deals=Deals(
+            games=np.arange(len(texts)),
+            decks=np.array(decks, np.int8),
+            dealers=np.array(dealers, np.int8),
+            actions=_padded(games),
+            seats=_padded(movers),
+            tables=tables,
+        ),
     )
 
 
 def _padded(rows: list[list[int]]) -> npt.NDArray[np.int8]:
-    """int8 [N, 1, L], -1 after the end."""
-    out = np.full((len(rows), 1, max(map(len, rows))), -1, np.int8)
+    """int8 [N, L], -1 after the end."""
+    out = np.full((len(rows), max(map(len, rows))), -1, np.int8)
     for n, row in enumerate(rows):
-        out[n, 0, : len(row)] = row
+        out[n, : len(row)] = row
     return out
 
 

@@ -59,10 +59,10 @@ TOGETHER = [text for text in EXAMPLES if " alone " not in text]
 @pytest.mark.parametrize("text", ALONE + TOGETHER)
 def test_open_cards(text: str) -> None:
     games = lot([text])
-    (owner,), (bid,) = games.tables["owner"][0], games.tables["bid"][0]
+    (owner,), (bid,) = games.deals.tables["owner"], games.deals.tables["bid"]
     level = 6 + bid // 5
     found = at(calibration.count(prefa, games, only(owner)), level)
-    taken = int(games.tables[0, 0]["tricks"][owner])
+    taken = int(games.deals.tables[0]["tricks"][owner])
     expected = open_tricks(text, text in ALONE), open_tricks(text, False)
     assert found == (1, 1, taken, int(taken >= level), *expected)
     for seat in {0, 1, 2} - {owner}:
@@ -100,7 +100,7 @@ def test_rows() -> None:
     counts: Counts = {}
     for text in texts:
         games = lot([text])
-        (owner,) = games.tables["owner"][0]
+        (owner,) = games.deals.tables["owner"]
         counts = add(counts, calibration.count(prefa, games, only(owner)))
     rows = calibration.levels(counts)
     assert [row["level"] for row in rows] == [6, 7, 8, 9, 10]
@@ -121,8 +121,7 @@ def test_lots_add_up() -> None:
     for part in played(UNIFORM, PASS_ALWAYS, 12, batch_size=5):
         counts = add(counts, calibration.count(prefa, part, CANDIDATE))
     assert counts == calibration.count(prefa, whole, CANDIDATE)
-    tables = whole.tables
-    mine = [tables[d, r] for d in range(12) for r in range(3) if tables[d, r]["owner"] == r]
+    mine = [table for k, table in enumerate(whole.deals.tables) if table["owner"] == k % 3]
     named = sum(counts[f"contracts_{level}"] for level in calibration.LEVELS)
     assert named == sum(table["bid"] >= 0 for table in mine) > 0
 

@@ -12,8 +12,8 @@ from agents import make_agent
 from agents.agent import Actions, Keys, Masks, Observations, OpenAgent
 from agents.analysis import regret
 from agents.analysis.games import Counts, add, games_of
-from agents.arena import Played
 from agents.composite import combine
+from agents.played import Played
 from prefa_env import prefa, solver
 from prefa_env.cards import cards_of
 from prefa_env.game import Game
@@ -79,9 +79,9 @@ def test_every_card_against_the_solver_and_brute_force() -> None:
     (games,) = played(UNIFORM, UNIFORM, 20, rules=Rules.site())
     found = regrets(games, EVERYBODY)
     sides, brutal, defences = {0: 0, 1: 0}, 0, set()
-    for n, actions in enumerate(games.actions.reshape(60, -1)):
+    for n, actions in enumerate(games.deals.actions):
         table: Any = np.zeros(1, prefa.DTYPE)[0]
-        prefa.deal(table, Rules.site().flags, games.decks[n // 3], games.dealers[n // 3])
+        prefa.deal(table, Rules.site().flags, games.deals.decks[n], games.deals.dealers[n])
         for i, action in enumerate(actions):
             expected = -1
             if table.phase == Phase.PLAY and int(prefa.legal_actions(table)).bit_count() > 1:
@@ -177,7 +177,7 @@ def test_sides() -> None:
 
 def test_a_misere_is_left_out() -> None:
     (games,) = played(PASS_ALWAYS, PASS_ALWAYS, 3, rules=Rules(all_pass="misere"))
-    assert (games.tables["playing"] == 0b111).all()
+    assert (games.deals.tables["playing"] == 0b111).all()
     assert set(regret.count(prefa, games, EVERYBODY).values()) == {0}
 
 
@@ -200,7 +200,7 @@ def test_other_games() -> None:
 def test_examples_say_what_they_gave_away(number: int) -> None:
     games = lot([EXAMPLES[number]])
     counts = [regret.count(prefa, games, only(seat)) for seat in range(3)]
-    table = games.tables[0, 0]
+    table = games.deals.tables[0]
     own = sum(count["declarer_tricks"] for count in counts)
     given = sum(count["defender_tricks"] for count in counts)
     if table["playing"] == 0b111:

@@ -55,7 +55,7 @@ def test_hand_made(text: str, names: str, thirds: list[int]) -> None:
 
 @pytest.mark.parametrize(("text", "names"), LEFT)
 def test_right_and_left(text: str, names: str) -> None:
-    (found,) = roles.roles_of(lot([text]).tables[0])
+    (found,) = roles.roles_of(lot([text]).deals.tables)
     # Of seat 1 as declarer, seat 2 sits at his right and seat 0 at his left.
     assert " ".join(ROLES[role] for role in found) == names
 

@@ -12,8 +12,9 @@ from agents import make_agent
 from agents.agent import Actions, Keys, Masks, Observations, OpenAgent
 from agents.analysis import timing
 from agents.analysis.timing import Times, add, measure, percentiles
-from agents.arena import AgentError, Played
 from agents.benchmarks import SeedSet
+from agents.lots import AgentError
+from agents.played import Played
 from prefa_env import prefa
 from prefa_env.game import Game
 from prefa_env.prefa import Phase, Rules
@@ -47,10 +48,12 @@ class Wrapped:
 def decisions(games: Played, is_counted: Any) -> Counter[str]:
     """Free decisions of some seats by phase."""
     count: Counter[str] = Counter()
-    for d, r in np.ndindex(games.actions.shape[:2]):
+    deals = games.deals
+    for k, game in enumerate(deals.games):
+        r = int(game) % len(games.seatings)
         table: Any = np.zeros(1, prefa.DTYPE)[0]
-        prefa.deal(table, 0, games.decks[d], int(games.dealers[d]))
-        for action in games.actions[d, r]:
+        prefa.deal(table, 0, deals.decks[k], int(deals.dealers[k]))
+        for action in deals.actions[k]:
             if action < 0:
                 break
             is_free = int(prefa.legal_actions(table)).bit_count() > 1
