@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefa_env._jit import njit
+from prefa_env.doors import Episode
 from prefa_env.game import Game
 from prefa_env.streams import derive_key, draw_deck, mix
 from prefa_env.words import int64
@@ -22,6 +23,10 @@ from .agent import Keys
 
 _DEALS, _AGENTS, _MATCHES = 0, 1, 1 << 32
 """Sub-streams of a set: its deals; the agent in seat 0, those in other seats follow; matches."""
+
+
+_HASHED = 10
+"""Deals of a match that go into its hash."""
 
 
 @njit
@@ -35,6 +40,15 @@ def _draw_deals(
     """Write the deals of these numbers for `n` seats."""
     for i in range(numbers.shape[0]):
         dealers[i] = draw_deck(decks[i], key, _DEALS, int64(numbers[i]), n)
+
+
+def _match_deals(key: np.uint64, match: int, game: Game) -> bytes:
+    """The first ten deals that are drawn for a match, each as its dealer and its deck."""
+    decks = np.empty((_HASHED, game.NUM_CARDS), np.int8)
+    dealers = [
+        draw_deck(deck, key, match, number, game.NUM_SEATS) for number, deck in enumerate(decks)
+    ]
+    return np.column_stack([np.array(dealers, np.int8), decks]).tobytes()
 
 
 @njit
@@ -103,9 +117,16 @@ class SeedSet:
         key: np.uint64 = self.agent_keys(numbers, seats, decision, np.zeros(1, np.int64))[0]
         return key
 
-    def fingerprint(self, game: Game, count: int) -> str:
-        """Hash of the first `count` deals: for each its dealer, then its deck, a byte a number."""
+    def fingerprint(self, game: Game, count: int, episode: Episode = "deal") -> str:
+        """Hash of the first `count` deals: for each its dealer, then its deck, a byte a number.
+
+        Of matches, of the first ten deals that are drawn for each.
+        """
         digest = hashlib.sha256()
+        if episode == "match":
+            for match in range(count):
+                digest.update(_match_deals(self.match_key, match, game))
+            return digest.hexdigest()[:16]
         for first in range(0, count, 4096):
             decks, dealers = self.deals(game, np.arange(first, min(first + 4096, count)))
             digest.update(np.column_stack([dealers, decks]).tobytes())

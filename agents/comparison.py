@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from prefa_env.doors import Episode
 from prefa_env.game import Game, GameRules
 
 from . import behaviour
@@ -30,7 +31,7 @@ _BOOTSTRAP_SEED = 0
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a candidate won a deal: of each deal the mean over its seatings."""
+    """What a candidate won a deal, or a match: of each the mean over its seatings."""
 
     candidate: str
     field: str  # the other agent, or those in the other seats separated by commas
@@ -53,6 +54,7 @@ class Comparison:
     behaviour: dict[str, behaviour.Shares]  # of `candidate` and `field`
     roles: dict[str, dict[str, dict[str, float | int | None]]]  # of `candidate` and `field`
     histogram: dict[str, list[float]]  # `edges` [K + 1] and `counts` [K] of a deal's value
+    match: dict[str, float] | None = None  # of matches: who wins, and how long it takes
 
 
 def compare(
@@ -99,6 +101,7 @@ def row(
     names: Sequence[str],
     design: str,
     is_sequential: bool = False,
+    episode: Episode = "deal",
 ) -> Comparison:
     """The row of one agent of a match-up.
 
@@ -109,6 +112,7 @@ def row(
         names: of all agents.
         design: its name.
         is_sequential: whether the number of deals was not fixed beforehand.
+        episode: `"match"` if each of the deals is a whole match.
     """
     players = tally.matchup.players
     others = [player for player in players if player != candidate]
@@ -141,7 +145,23 @@ def row(
         behaviour={who: behaviour.shares(game.NAME, c["behaviour"]) for who, c in counts.items()},
         roles={who: roles.shares(c["roles"]) for who, c in counts.items()},
         histogram=_histogram(values),
+        match=_match(tally, candidate, is_sequential) if episode == "match" else None,
     )
+
+
+def _match(tally: Tally, candidate: int, is_sequential: bool) -> dict[str, float]:
+    """How often a seat of the candidate wins the most in a match, and how many deals one takes."""
+    wins = tally.wins(candidate)
+    found = anytime_interval(wins) if is_sequential else estimate(wins)
+    lengths = tally.lengths
+    return {
+        "wins": found.mean,
+        "wins_low": found.low,
+        "wins_high": found.high,
+        "length": float(lengths.mean()),
+        "longest": int(lengths.max()),
+        "unfinished": tally.unfinished / lengths.size,
+    }
 
 
 def _field(tally: Tally, candidate: int, names: Sequence[str], design: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from rich.progress import Progress
 
-from prefa_env.doors import find_game
+from prefa_env.doors import MOST_SHOWN, Episode, find_game
 from prefa_env.prefa import Rules
 
 from . import provenance
@@ -38,6 +38,9 @@ from .registry import make_agent
 from .statistics import FIRST_LOOK, deals_until
 from .tally import Tally, summarise
 
+_USUAL_LENGTH = 34
+"""Deals of a match of rule players with the default rules, on average."""
+
 CHECK_EVERY = 100
 """Deals between looks at an interval that is to become narrow enough."""
 
@@ -57,8 +60,13 @@ class EvaluateConfig:
     """Who is measured: specs of agents separated by commas; a name or the path of a checkpoint."""
     fields: Names = Names(("uniform",))  # noqa: RUF009
     """Against whom: specs as well; `trio` and `league` do not need any."""
+    episode: Episode = "deal"
+    """What is played: single deals, or whole matches, each of which then stands for a deal below;
+    what counts is what a player has won at the end of one."""
     deals: int = 3000
     """Deals, at least 2; every match-up plays the same cards in all its seatings."""
+    max_deals: int = 200
+    """Deals after which a match ends unfinished, and the kassas that are left are counted."""
     until: float | None = None
     """Stop a match-up when its 95 % interval is no wider than this either way; `deals` at most."""
     sample: int | None = None
@@ -66,7 +74,8 @@ class EvaluateConfig:
     seeds: str = "select-v1"
     """Name of the set of deals; the same name gives the same deals to everyone."""
     examine: int = 100
-    """First deals of each match-up that are compared with open cards: calibration and regret."""
+    """First deals of each match-up that are compared with open cards: calibration and regret. Of
+    matches as many as usually have so many deals."""
     timed: int = 5
     """Deals in which every agent's moves are timed one by one beforehand."""
     out: str | None = None
@@ -99,8 +108,8 @@ class EvaluateConfig:
                     raise ValueError(f"{name}: {spec!r} stands there twice")
         limits: dict[str, tuple[float, float]] = {
             "deals": (2, 10**9), "batch_size": (1, 10**6), "workers": (1, 1024),
-            "sample": (1, 10**9), "examine": (0, 10**9), "timed": (0, 10**9),
-            "until": (1e-3, 1e6), "time_limit": (1e-3, 1e6),
+            "max_deals": (1, MOST_SHOWN), "sample": (1, 10**9), "examine": (0, 10**9),
+            "timed": (0, 10**9), "until": (1e-3, 1e6), "time_limit": (1e-3, 1e6),
         }  # fmt: skip
         for name, (low, high) in limits.items():
             value = getattr(self, name)
@@ -161,6 +170,10 @@ class Evaluation:
         if config.design == "league":
             check_openskill()  # before anything is played
         self.config = config
+        self.is_match = config.episode == "match"
+        self.examined = config.examine  # deals, or matches, of each match-up
+        if self.is_match:
+            self.examined = -(-config.examine // _USUAL_LENGTH)
         self.game = find_game(config.game)
         self.seeds = SeedSet(config.seeds)
         self.benchmark = benchmark_hash(self.game, config.seeds, config.deals)
@@ -234,6 +247,7 @@ class Evaluation:
             "agents": self.identities,
             "examine": config.examine,
             "until": config.until,
+            **({"episode": "match", "max_deals": config.max_deals} if self.is_match else {}),
             **({"sample": config.sample, "deals": config.deals} if config.sample else {}),
             **({"records": str(Path(config.records).resolve())} if config.records else {}),
         }
@@ -272,7 +286,14 @@ class Evaluation:
         self._time_agents(journal)
         begun, before = time.perf_counter(), self.seconds
         with Arena(
-            self.game, config.rules, self.agents, self.seeds, config.workers, config.batch_size
+            self.game,
+            config.rules,
+            self.agents,
+            self.seeds,
+            config.workers,
+            config.batch_size,
+            config.episode,
+            config.max_deals if self.is_match else None,
         ) as arena:
             for index, tally in enumerate(self.tallies):
                 progress.update(task, description=" against ".join(self.label(tally)))
@@ -316,7 +337,7 @@ class Evaluation:
 
     def _stretch(self, deals: int) -> int:
         """Deals from here to where something changes."""
-        ends = [self.config.examine - deals] if deals < self.config.examine else []
+        ends = [self.examined - deals] if deals < self.examined else []
         if self.config.until is not None:
             ends.append(CHECK_EVERY - deals % CHECK_EVERY)
         return min(ends, default=10**9)
@@ -330,7 +351,7 @@ class Evaluation:
 
     def _take(self, index: int, played: Played) -> dict[str, Any]:
         tally = self.tallies[index]
-        is_examined = tally.deals < self.config.examine
+        is_examined = tally.deals < self.examined
         summary = summarise(self.game, tally.matchup, played, is_examined)
         tally.add(summary)
         return {"matchup": index, "lot": summary}

@@ -44,6 +44,11 @@ _LEGEND = (
     "that nobody else played"
 )
 
+_MATCH_LEGEND = (
+    "wins: matches in which a seat of the candidate has won the most, in % · length: deals a match "
+    "· cut: matches that ended unfinished, in %; the kassas that were left are counted"
+)
+
 
 def make_console() -> Console:
     """The console of the process; wide enough for the tables where it is no terminal."""
@@ -56,17 +61,17 @@ def make_console() -> Console:
 def print_results(console: Console, results: Row) -> None:
     """Print an object of results: what was won, by whom, and what was done."""
     rows = results["rows"]
-    unit = results["unit"].replace("_", " ")
+    per = f"{results['unit'].replace('_', ' ')} per {results['episode']}"
     league = results["league"]
     if league is not None:
-        _print_ratings(console, league["ratings"], unit)
-        _print_payoffs(console, league, unit)
+        _print_ratings(console, league["ratings"], per)
+        _print_payoffs(console, league, per)
     elif rows:
-        _print_rows(console, rows, f"{unit} per deal")
+        _print_rows(console, rows, per)
         if any(shares for row in rows for shares in row["behaviour"].values()):
             _print_behaviour(console, rows)
     for cross in results["cross"]:
-        _print_cross(console, cross, unit)
+        _print_cross(console, cross, per)
     if any(agent["regret"] or agent.get("ms") for agent in results["agents"].values()):
         _print_agents(console, results["agents"])
     for failure in results["failures"]:
@@ -82,13 +87,23 @@ def _print_rows(console: Console, rows: Sequence[Row], title: str) -> None:
         longest = max(map(len, [header, *(row[header] for row in rows)]))
         table.add_column(header, overflow="fold", min_width=min(longest, _NAME_WIDTH))
     between = " " if _is_wide(console) else "\n"
+    is_match = rows[0]["match"] is not None
     columns: dict[str, Callable[[Row], str]] = {
-        "deals": lambda row: str(row["deals"]),
+        "matches" if is_match else "deals": lambda row: str(row["deals"]),
         "mean": lambda row: f"{row['mean']:+.2f}",
         "95 %": lambda row: f"{row['low']:+.2f}{between}{row['high']:+.2f}",
         "p": lambda row: _probability(row["p_holm"]),
         "sd": lambda row: f"{row['sd']:.1f}",
-        "by seat": lambda row: between.join(f"{mean:+.1f}" for mean in row["per_seat"]),
+    }
+    if is_match:
+        columns |= {
+            "wins, %": lambda row: f"{100 * row['match']['wins']:.1f}",
+            "length": lambda row: f"{row['match']['length']:.1f}",
+            "cut": lambda row: f"{100 * row['match']['unfinished']:.0f}",
+        }
+    else:
+        columns["by seat"] = lambda row: between.join(f"{mean:+.1f}" for mean in row["per_seat"])
+    columns |= {
         "illegal": lambda row: _alarm(row["illegal"]),
         "nonzero": lambda row: _alarm(row["nonzero"]),
     }
@@ -99,6 +114,8 @@ def _print_rows(console: Console, rows: Sequence[Row], title: str) -> None:
     for row in rows:
         cells = [cell(row) for cell in columns.values()]
         table.add_row(escape(row["candidate"]), escape(row["field"]), *cells)
+    if is_match:
+        table.caption, table.caption_justify = _MATCH_LEGEND, "left"
     console.print(table)
 
 
@@ -108,8 +125,8 @@ def _probability(p: float | None) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")
 
 
-def _print_ratings(console: Console, ratings: Sequence[Row], unit: str) -> None:
-    table = Table(title=f"ratings: {unit} per deal over the average", **_style(console))
+def _print_ratings(console: Console, ratings: Sequence[Row], per: str) -> None:
+    table = Table(title=f"ratings: {per} over the average", **_style(console))
     table.add_column("agent", overflow="fold")
     for header in ("rating", "95 %", "openskill"):
         table.add_column(header, justify="right", no_wrap=True)
@@ -123,9 +140,9 @@ def _print_ratings(console: Console, ratings: Sequence[Row], unit: str) -> None:
     console.print(table)
 
 
-def _print_payoffs(console: Console, league: Row, unit: str) -> None:
+def _print_payoffs(console: Console, league: Row, per: str) -> None:
     table = Table(
-        title=f"{unit} per deal of the agent at the left among copies of the one above",
+        title=f"{per} of the agent at the left among copies of the one above",
         **_style(console),
     )
     table.add_column("")
@@ -145,9 +162,9 @@ def _own_payoff(payoffs: Any, agent: int, others: int) -> str:
     return "–" if payoff is None or agent == others else f"{payoff:+.1f}"
 
 
-def _print_cross(console: Console, cross: Row, unit: str) -> None:
+def _print_cross(console: Console, cross: Row, per: str) -> None:
     console.print(  # a title would be folded to the width of the table
-        f"where {cross['candidate']} wins from {cross['field']}: {unit} per deal",
+        f"where {cross['candidate']} wins from {cross['field']}: {per}",
         style="italic",
         highlight=False,
         markup=False,

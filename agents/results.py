@@ -19,21 +19,22 @@ from .registry import is_checkpoint, parts
 from .statistics import FIRST_LOOK, estimate
 from .tally import Tally, add_counts
 
-UNITS = {"prefa": "settled_kapikia"}
-"""What a deal is counted in, by game."""
+UNITS = {"deal": {"prefa": "settled_kapikia"}, "match": {"prefa": "kapikia"}}
+"""What a deal or a match is counted in, by game."""
 
 
 def results(evaluation: Evaluation) -> dict[str, Any]:
     """Everything found so far (docs/evaluation.md lists it)."""
     config, game, seeds = evaluation.config, evaluation.game, evaluation.seeds
     return {
-        "unit": UNITS.get(game.NAME, "points"),
+        "unit": UNITS[config.episode].get(game.NAME, "points"),
+        "episode": config.episode,
         "game": game.NAME,
         "rules": config.rules.to_dict(),
         "design": config.design,
         "seeds": {
             "name": seeds.name,
-            "hash": seeds.fingerprint(game, config.deals),
+            "hash": seeds.fingerprint(game, config.deals, config.episode),
             "deals": config.deals,
             "benchmark": evaluation.benchmark,
         },
@@ -64,6 +65,7 @@ def comparisons(evaluation: Evaluation) -> list[Comparison]:
                 evaluation.names,
                 config.design,
                 is_sequential=config.until is not None,
+                episode=config.episode,
             )
             for player in (players[:1] if is_pair else players)
         ]

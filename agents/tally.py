@@ -1,4 +1,7 @@
-"""What has come of a match-up: sums that are added up lot by lot, and each deal's payments."""
+"""What has come of a match-up: sums that are added up lot by lot, and each deal's payments.
+
+Where whole matches are played, each of them stands in the place of a deal.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +51,8 @@ def summarise(game: Game, matchup: Matchup, played: Played, is_examined: bool) -
         "settled_thirds": played.settled_thirds.tolist(),
         "illegal": played.illegal.sum(axis=0).tolist(),
         "nonzero": int(((sums[0] != 0) | (sums[1] != 0)).sum()),
+        "lengths": played.lengths.tolist(),
+        "unfinished": int(played.is_unfinished.sum()),
         "counts": [
             {name: count(game, played, matchup.seatings == player)
              for name, count in counters.items()}
@@ -63,14 +68,18 @@ class Tally:
         self.matchup = matchup
         self.deals = 0
         self.nonzero = 0
+        self.unfinished = 0  # matches that a cap ended
         self.illegal = np.zeros(matchup.seatings.shape, np.int64)  # [R, S]
         self.counts: list[dict[str, Counts]] = [{} for _ in matchup.players]
         self._settled: list[npt.NDArray[np.int32]] = []
+        self._lengths: list[npt.NDArray[np.int32]] = []
 
     def add(self, summary: Summary) -> None:
         """Add the next lot."""
         self.deals += summary["deals"]
         self.nonzero += summary["nonzero"]
+        self.unfinished += summary["unfinished"]
+        self._lengths.append(np.array(summary["lengths"], np.int32))
         self.illegal += np.array(summary["illegal"])
         self._settled.append(np.array(summary["settled_thirds"], np.int32))
         for mine, more in zip(self.counts, summary["counts"], strict=True):
@@ -86,6 +95,19 @@ class Tally:
         thirds = self.settled_thirds[:, self.matchup.seatings == player]
         values: npt.NDArray[np.float64] = thirds.sum(axis=1) / (3 * thirds.shape[1])
         return values
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int32]:
+        """int32 [D, R], deals of each game: of a match as many as it took."""
+        return np.concatenate([np.empty((0, len(self.illegal)), np.int32), *self._lengths])
+
+    def wins(self, player: int) -> npt.NDArray[np.float64]:
+        """How often a seat of an agent has won the most, float [D]; ties count a part each."""
+        thirds = self.settled_thirds
+        is_most = thirds == thirds.max(axis=-1, keepdims=True)
+        shares = is_most / is_most.sum(axis=-1, keepdims=True)
+        wins: npt.NDArray[np.float64] = shares[:, self.matchup.seatings == player].mean(axis=1)
+        return wins
 
     def per_seat(self, player: int) -> tuple[float, ...]:
         """Mean with the agent in seat 0, 1, ..."""

@@ -47,12 +47,16 @@ _MOST_PICTURED = 60
 def build_page(results: Results) -> str:
     """The page of results that have been checked."""
     unit = results["unit"].removeprefix("settled_").replace("_", " ")
+    episode = results.get("episode") or "deal"
+    worth = f"{unit} a {episode}"
     made = _Plots()
     rows, agents = results["rows"], results.get("agents") or {}
     pictured = rows if len(rows) <= _MOST_PICTURED else []
     context: dict[str, Any] = {
         "results": results,
         "unit": unit,
+        "episode": episode,
+        "worth": worth,
         "design": words.DESIGNS.get(results["design"], results["design"]),
         "rows": rows,
         "pictured": pictured,
@@ -62,18 +66,18 @@ def build_page(results: Results) -> str:
             name: count for name, agent in agents.items() if (count := agent.get("differing"))
         },
         "command": words.command(results["config"]),
-        "forest": _forest(made, pictured, unit),
-        "histograms": _histograms(made, pictured, unit),
+        "forest": _forest(made, pictured, worth),
+        "histograms": _histograms(made, pictured, worth),
         "cross": results.get("cross") or [],
-        "league": _league(made, results.get("league"), unit),
+        "league": _league(made, results.get("league"), worth),
         "roles": _roles(made, pictured, unit),
         "behaviour": _behaviour(pictured),
         **_by_agent(made, agents),
     }
-    return _environment(unit).get_template(_TEMPLATE).render(context)
+    return _environment(worth).get_template(_TEMPLATE).render(context)
 
 
-def _environment(unit: str) -> Environment:
+def _environment(worth: str) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -90,7 +94,7 @@ def _environment(unit: str) -> Environment:
         "milliseconds": words.milliseconds,
         "tone": words.tone,
         "word": words.word,
-        "verdict": lambda row: words.verdict(row, unit),
+        "verdict": lambda row: words.verdict(row, worth),
         "share": lambda name: words.BEHAVIOUR.get(name, name),
         "number": lambda count: f"{count:,}",
     }
@@ -98,7 +102,7 @@ def _environment(unit: str) -> Environment:
     return environment
 
 
-def _forest(made: _Plots, rows: Sequence[Row], unit: str) -> Plot | None:
+def _forest(made: _Plots, rows: Sequence[Row], worth: str) -> Plot | None:
     if not rows:
         return None
     svg = plots.forest(
@@ -106,10 +110,10 @@ def _forest(made: _Plots, rows: Sequence[Row], unit: str) -> Plot | None:
         [row["mean"] for row in rows],
         [row["low"] for row in rows],
         [row["high"] for row in rows],
-        f"{unit} a deal",
+        worth,
     )
     label = "Means with 95 % intervals: " + "; ".join(_in_short(row) for row in rows)
-    return made.add(svg, "What a deal was worth to the candidate, with 95 % intervals", label)
+    return made.add(svg, "What the candidate won, with 95 % intervals", label)
 
 
 def _pairs(rows: Sequence[Row]) -> list[str]:
@@ -129,21 +133,21 @@ def _in_short(row: Row) -> str:
     return f"{row['candidate']} vs {row['field']} {words.signed(row['mean'])} ({low} to {high})"
 
 
-def _histograms(made: _Plots, rows: Sequence[Row], unit: str) -> list[Plot]:
+def _histograms(made: _Plots, rows: Sequence[Row], worth: str) -> list[Plot]:
     shown = [(row, row.get("histogram")) for row in rows]
     limits = plots.histogram_limits([histogram for _, histogram in shown if histogram])
     return [
         made.add(
-            plots.histogram(histogram, row["mean"], limits, f"{unit}, a deal"),
+            plots.histogram(histogram, row["mean"], limits, worth),
             f"{row['candidate']} vs {row['field']}",
-            f"Histogram of what deals were worth: {_in_short(row)}, sd {row['sd']:.1f}",
+            f"Histogram of what the candidate won: {_in_short(row)}, sd {row['sd']:.1f}",
         )
         for row, histogram in shown
         if histogram
     ]
 
 
-def _league(made: _Plots, league: League | None, unit: str) -> dict[str, Any] | None:
+def _league(made: _Plots, league: League | None, worth: str) -> dict[str, Any] | None:
     if not league or not league["agents"]:
         return None
     names = league["agents"]
@@ -156,7 +160,7 @@ def _league(made: _Plots, league: League | None, unit: str) -> dict[str, Any] | 
     short = words.short_names(names, 16)
     heat_map = made.add(
         plots.heat_map([f"{i}  {short[name]}" for i, name in enumerate(names, 1)], payoffs),
-        "What the agent of a row wins a deal, alone against two of the column's",
+        "What the agent of a row wins, alone against two of the column's",
         "Heat map of the pairwise payoffs; the same numbers stand in the table below it",
     )
     ratings = sorted(league["ratings"], key=lambda rating: -rating["rating"])
@@ -172,7 +176,7 @@ def _league(made: _Plots, league: League | None, unit: str) -> dict[str, Any] | 
                 [rating["rating"] for rating in ratings],
                 [rating["low"] for rating in ratings],
                 [rating["high"] for rating in ratings],
-                f"rating, {unit} a deal",
+                f"rating, {worth}",
             ),
             "Ratings, with 95 % intervals",
             "Ratings with 95 % intervals; the same numbers stand in the table below",

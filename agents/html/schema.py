@@ -46,6 +46,17 @@ class Role(TypedDict):
     mean: NotRequired[float | None]
 
 
+class MatchShares(TypedDict):
+    """How often a seat of the candidate wins a match, and how many deals one takes."""
+
+    wins: float
+    wins_low: float
+    wins_high: float
+    length: float
+    longest: int
+    unfinished: float
+
+
 class Row(TypedDict):
     """A candidate against a field; money in the results' unit, a deal."""
 
@@ -69,6 +80,7 @@ class Row(TypedDict):
     behaviour: NotRequired[dict[str, dict[str, float | None]] | None]  # of candidate, field
     roles: NotRequired[dict[str, dict[str, Role]] | None]  # of candidate, field
     histogram: NotRequired[Histogram | None]
+    match: NotRequired[MatchShares | None]  # where whole matches were played
 
 
 class Rating(TypedDict):
@@ -159,6 +171,7 @@ class Results(TypedDict):
     """All of an evaluation."""
 
     unit: str
+    episode: NotRequired[str | None]  # "match" where whole matches were played
     game: str
     rules: dict[str, Any]
     design: str

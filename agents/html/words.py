@@ -96,7 +96,7 @@ def short_names(names: Iterable[str], width: int) -> dict[str, str]:
     return short
 
 
-def verdict(row: Row, unit: str) -> str:
+def verdict(row: Row, worth: str) -> str:
     """Who won, how much, and how sure that is, in a sentence."""
     mean, low, high = row["mean"], row["low"], row["high"]
     candidate, field = row["candidate"], row["field"]
@@ -107,10 +107,10 @@ def verdict(row: Row, unit: str) -> str:
         low, high = sorted((abs(low), abs(high)))
         verb = "wins" if mean > 0 else "loses"
         to = "with" if row["design"] == "trio" else "from" if mean > 0 else "to"
-        text = f"{candidate} {verb} {plain(abs(mean))} {unit} a deal {to} {field}"
+        text = f"{candidate} {verb} {plain(abs(mean))} {worth} {to} {field}"
         text += f" (95{_SPACE}%: {plain(low)} to {plain(high)})"
     else:
-        text = f"{candidate} is not told apart from {field}: {signed(mean)} {unit} a deal"
+        text = f"{candidate} is not told apart from {field}: {signed(mean)} {worth}"
         text += f" (95{_SPACE}%: {signed(low)} to {signed(high)})"
     p_holm = row.get("p_holm")
     if p_holm is not None:

@@ -1,8 +1,9 @@
 """Worlds: the hidden cards dealt as they may lie, given all that a seat has seen.
 
 Hard facts are never broken: how many cards each holds, suits shown void (who neither follows nor
-trumps has none of either), cards played, own discards and talon. All deals that fit are equally
-likely. They are drawn from a count of them, suit by suit, so nothing is tried and thrown away.
+trumps has none of either), cards played, own discards and talon, a card that first hand has shown.
+All deals that fit are equally likely. They are drawn from a count of them, suit by suit, so nothing
+is tried and thrown away, save where a card was shown: in the first deal of some matches.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from prefa_env._jit import njit, njit_called
 from prefa_env.bits import nth_bit, popcount
-from prefa_env.prefa.kernel import note_aces
+from prefa_env.prefa.kernel import is_as_shown, note_aces
 from prefa_env.prefa.rules import ALL_CARDS, PACK, SUIT, Phase
 from prefa_env.prefa.state import State
 from prefa_env.streams import below, derive_key, mix, to_unit
@@ -24,6 +25,9 @@ Cards = npt.NDArray[np.int64]
 """int64 [N, 4], a row a world: cards of the next seat and of the one after, talon, discards."""
 
 NEXT, AFTER, TALON, DISCARDS = range(4)
+
+_MOST_TRIES = 100_000
+"""Worlds drawn before none is found to hold a card that was shown; one in hundreds does."""
 
 _AUCTION = int(Phase.AUCTION)
 _SUITS, _WIDTH, _HAND_SIZE = 4, 8, PACK.hand_size
@@ -146,8 +150,21 @@ def draw_worlds(s: State, key: np.uint64, worlds: Cards) -> bool:
     if missing_next < 0 or missing_after < 0 or ways[0, missing_next, missing_after] == 0:
         return False
     for n in range(worlds.shape[0]):
-        _draw_world(s, ways, derive_key(key, n), worlds[n])
+        world_key = derive_key(key, n)
+        _draw_world(s, ways, world_key, worlds[n])
+        tries = 1
+        while not _is_world_as_shown(s, worlds[n]):
+            if tries == _MOST_TRIES:
+                return False
+            _draw_world(s, ways, derive_key(world_key, tries), worlds[n])
+            tries += 1
     return True
+
+
+@njit
+def _is_world_as_shown(s: State, world: npt.NDArray[np.int64]) -> bool:
+    hand = s.hands[0] if s.first == 0 else world[NEXT] if s.first == 1 else world[AFTER]
+    return is_as_shown(s, hand, world[TALON], world[DISCARDS])
 
 
 @njit

@@ -98,6 +98,8 @@ def start_match(s: State, kassa: int, max_deals: int) -> None:
 def deal(s: State, flags: int, deck: npt.NDArray[np.int8], dealer: int) -> None:
     """Begin a deal: clears the last one, keeps kassas and kapikia of the match (P3, P4).
 
+    It does not count the deals of a match; `deal_next` does.
+
     Args:
         flags: `Rules.options`, with `Flag.MATCH` where the floor S4 applies.
         deck: int8 [32], each card once: the hands in seat order, then the talon.
@@ -167,7 +169,7 @@ def deal_first(s: State, flags: int, deck: npt.NDArray[np.int8], dealer: int) ->
 
 @njit
 def deal_next(s: State, deck: npt.NDArray[np.int8]) -> None:
-    """Begin the next deal of a match, dealt by the next player to the right (P4)."""
+    """Begin the next deal of a match that is not over, dealt by the next player (P4)."""
     if s.deals_left > 1:
         s.deals_left -= 1
     deal(s, s.options, deck, right_of(s.dealer))
@@ -513,8 +515,8 @@ def redeal_hidden(
 ) -> bool:
     """Deal the cards that `seat` cannot see anew, in place.
 
-    Cards that do not fit (a suit shown void) make it return False with the record unchanged: try
-    another deck. Uniform decks give uniform hidden cards under all hard facts.
+    Cards that do not fit (a suit shown void, a card shown) make it return False with the record
+    unchanged: try another deck. Uniform decks give uniform hidden cards under all hard facts.
 
     Args:
         seat: the seat whose knowledge stays as it is.
@@ -533,16 +535,43 @@ def redeal_hidden(
     if hand_right & s.voids[right] != 0 or hand_left & s.voids[left] != 0:
         return False
     rest = unseen & ~(hand_right | hand_left)
+    talon, discards = s.talon, s.discards
+    if not is_taken:
+        talon = rest
+    elif not knows_discards:
+        discards = rest
+        hand = hand_right if s.owner == right else hand_left
+        talon, position = _take(hand | s.played[s.owner] | discards, talon_deck, 0, 2)
+    hand = s.hands[seat]
+    if s.first != seat:
+        hand = hand_right if s.first == right else hand_left
+    if not is_as_shown(s, hand, talon, discards):
+        return False
     s.hands[right] = hand_right
     s.hands[left] = hand_left
-    if not is_taken:
-        s.talon = rest
-    elif not knows_discards:
-        s.discards = rest
-        twelve = s.hands[s.owner] | s.played[s.owner] | s.discards
-        s.talon, position = _take(twelve, talon_deck, 0, 2)
+    s.talon = talon
+    s.discards = discards
+    if is_taken and not knows_discards:
         note_aces(s)
     return True
+
+
+@njit
+def is_as_shown(s: State, hand: int, talon: int, discards: int) -> bool:
+    """Whether cards may lie so, given the card that first hand has shown (P4, `first_bid`).
+
+    Args:
+        hand: the cards that first hand holds now.
+        talon, discards: the talon as dealt; the declarer's discards.
+    """
+    if s.shown_card == 0:
+        return True
+    shown = int64(1) << (s.shown_card - 1)
+    if s.owner == s.first:
+        hand |= discards
+    is_with_first = (hand | s.played[s.first]) & shown != 0 and talon & shown == 0
+    seven = int64(1) << _DIAMOND_SEVEN
+    return is_with_first and (shown == seven or talon & seven != 0)
 
 
 @njit

@@ -280,7 +280,7 @@ def test_trouble_is_red() -> None:
 
 def verdict(mean: float, low: float, high: float, p: float | None = 1e-9, **changes: Any) -> str:
     values: Any = {"candidate": "a", "field": "b", "design": "xyy", "p_holm": p} | changes
-    text = words.verdict(values | {"mean": mean, "low": low, "high": high}, "kapikia")
+    text = words.verdict(values | {"mean": mean, "low": low, "high": high}, "kapikia a deal")
     return text.replace("\u00a0", " ")
 
 
