@@ -1,7 +1,7 @@
 """A slow, obvious reference of a whole match of Prefa, for tests only.
 
-Written straight from the rule book, like `tests.reference`, which has the single deal and the floor (S4).
-Standard library only; nothing here is shared with the code it checks.
+Written straight from the rule book, like `tests.reference`, which has the single deal and the
+floor (S4). Standard library only; nothing here is shared with the code it checks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Match:
     def deal_first(self, deck: Sequence[int], dealer: int) -> bool:
         """Deals the first deal of a match; False if it is void and another deck is needed.
 
-        `dealer`: the one drawn (P4). Option `first_bid="seven_of_diamonds"` goes by the cards instead.
+        `dealer`: the one drawn (P4). With `first_bid="seven_of_diamonds"` the cards settle it.
         """
         assert self.deals_dealt == 0
         if self.options.first_bid == "dealer":
