@@ -123,7 +123,7 @@ def test_the_cap_counts_every_deal(max_deals: int, rules: Rules) -> None:
 
 
 def test_a_single_deal_is_a_match_of_its_own() -> None:
-    table = new_table()
+    table = match_table(31, 7)  # whatever was played there before
     prefa.deal(table, 0, IN_ORDER, 0)
     assert not prefa.is_match_over(table)
     do(table, "pass pass pass")
@@ -285,6 +285,8 @@ def play_match(
     return -1
 
 
+# Interpreted, numpy warns of the overflow that mixing keys is made of.
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 def test_settled_kapikia_add_up_to_the_result() -> None:
     """As booked exactly; without S4 up to its rounding, which is the last deal's."""
     rng = random.Random("sums")
@@ -314,4 +316,5 @@ def test_settled_kapikia_add_up_to_the_result() -> None:
         assert right == left and declarer == -2 * right
         assert right == 0 or not any(table.kassa)
         seen.add(int(right))
-    assert seen == {-1, 0, 1} or not IS_COMPILED  # a third, either way
+    assert seen <= {-1, 0, 1}  # a third, either way
+    assert len(seen) == 3 or not IS_COMPILED
