@@ -201,6 +201,23 @@ def replayed(game: Game, kassas: tuple[int, int, int] | None = None) -> Iterator
         yield deal
 
 
+def floor_event(deal: Deal, kassas: Sequence[int]) -> str:
+    """Which case of S4 a deal has come to, by the kassas before it."""
+    declarer = deal.declarer
+    if declarer is None or not any(deal.kassa[seat] < 0 for seat in range(3)):
+        return "nothing taken off"
+    right, left = reference.right_of(declarer), reference.left_of(declarer)
+    booked = sum(deal.kassa)
+    raw = -reference.value(deal.contract, deal.options) if deal.contract else 0
+    if deal.kassa[right] == deal.kassa[left] == 0 and booked == raw:
+        return "own kassa"
+    rest = "all" if booked == raw else "rest in kapikia"
+    if kassas[right] == kassas[left]:
+        odd = "odd" if (kassas[declarer] + raw) % 2 else "even"
+        return f"equal, {odd}, {rest}"
+    return f"{'right' if kassas[right] > kassas[left] else 'left'} larger, {rest}"
+
+
 # ------------------------------------------------------------------------------ kernel tables
 
 

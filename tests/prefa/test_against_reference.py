@@ -11,11 +11,11 @@ from prefa_env._jit import IS_COMPILED
 from prefa_env.prefa import Rules, State
 from prefa_env.prefa.kernel import start_match
 from prefa_env.prefa.rules import Flag
-from tests import reference
 from tests.helpers import (
     RULES,
     Game,
     Replay,
+    floor_event,
     ints,
     kind_of_call,
     random_game,
@@ -195,23 +195,6 @@ def test_combinations_of_options(chunk: int) -> None:
     for _ in range(2000 // SLOWER):
         game = random_game(rng, random_rules(rng))
         assert_same_result(kernel.play(game), game)
-
-
-def floor_event(deal: Deal, kassas: list[int]) -> str:
-    """Which case of S4 a deal has come to, by the kassas before it."""
-    declarer = deal.declarer
-    if declarer is None or not any(deal.kassa[seat] < 0 for seat in range(3)):
-        return "nothing taken off"
-    right, left = right_of(declarer), left_of(declarer)
-    booked = sum(deal.kassa)
-    raw = -reference.value(deal.contract, deal.options) if deal.contract else 0
-    if deal.kassa[right] == deal.kassa[left] == 0 and booked == raw:
-        return "own kassa"
-    rest = "all" if booked == raw else "rest in kapikia"
-    if kassas[right] == kassas[left]:
-        odd = "odd" if (kassas[declarer] + raw) % 2 else "even"
-        return f"equal, {odd}, {rest}"
-    return f"{'right' if kassas[right] > kassas[left] else 'left'} larger, {rest}"
 
 
 FLOOR_EVENTS = {

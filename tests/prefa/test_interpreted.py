@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from prefa_env.prefa import OBSERVATION, STATE, State
 from prefa_env.prefa.rules import Flag
 from prefa_env.streams import derive_key, random_bit, shuffle
 from tests.helpers import MAX_ACTIONS, RULES, Replay, bytes_of, random_game, random_rules
+from tests.lockstep import Lockstep
 
 ROOT = Path(__file__).parents[2]
 NUM_DEALS = 200
@@ -61,14 +63,8 @@ def digest(num_deals: int) -> str:
     return seen.hexdigest()
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="everything is interpreted already")
-def test_interpreted_kernel_is_the_same() -> None:
-    script = (
-        "from prefa_env._jit import IS_COMPILED\n"
-        "from tests.prefa.test_interpreted import NUM_DEALS, digest\n"
-        "assert not IS_COMPILED\n"
-        "print(digest(NUM_DEALS))"
-    )
+def run_interpreted(script: str) -> str:
+    """What a script prints when nothing is compiled."""
     ran = subprocess.run(
         [sys.executable, *WARNINGS, "-c", script],
         cwd=ROOT,
@@ -78,4 +74,31 @@ def test_interpreted_kernel_is_the_same() -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.strip() == digest(NUM_DEALS)
+    return ran.stdout.strip()
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="everything is interpreted already")
+def test_interpreted_kernel_is_the_same() -> None:
+    script = (
+        "from prefa_env._jit import IS_COMPILED\n"
+        "from tests.prefa.test_interpreted import NUM_DEALS, digest\n"
+        "assert not IS_COMPILED\n"
+        "print(digest(NUM_DEALS))"
+    )
+    assert run_interpreted(script) == digest(NUM_DEALS)
+
+
+def play_some_matches() -> str:
+    """Let the kernel play in lockstep with the reference; returns what has happened."""
+    lockstep = Lockstep("interpreted")
+    for rules in RULES.values():
+        lockstep.play(replace(rules, kassa=3), 12, is_calm=True)
+    return " ".join(sorted(lockstep.seen))
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="everything is interpreted already")
+def test_interpreted_matches_are_the_same() -> None:
+    script = (
+        "from tests.prefa.test_interpreted import play_some_matches\nprint(play_some_matches())"
+    )
+    assert run_interpreted(script) == play_some_matches()
