@@ -35,7 +35,7 @@ SECOND = (
 DECLINED = "2:AKQJ.98.T7.A9 T98.AKQ.AK.KQ 7.JT7.QJ98.J8 ...T7 | pass write pass HK HQ write"
 NO_DEFENCE = "2:AKQJ.98.T7.A9 T98.AKQ.AK.KQ 7.JT7.QJ98.J8 ...T7 | 6S pass pass D7 C8 6S pass pass"
 PASSED_OUT = "2:AKQJ.98.T7.A9 T98.AKQ.AK.KQ 7.JT7.QJ98.J8 ...T7 | pass pass pass"
-B: Cells = (None, None, None)
+BLANK: Cells = (None, None, None)
 
 
 def play(table: State, text: str, rules: Rules | None = None) -> State:
@@ -345,11 +345,11 @@ def test_rows_are_what_was_booked() -> None:
             assert sum(any(row.kassa_change) for row in rows) == any(game.deal.kassa)
             if any(game.deal.kassa) or any(game.deal.kapikia):
                 last = rows[-1]
-                assert last.kassa in (B, tuple(ints(table.kassa)))
-                assert last.kapikia in (B, tuple(ints(table.kapikia)))
-                assert (last.kassa == B) != any(game.deal.kassa)
-                assert (last.kapikia == B) != any(game.deal.kapikia)
-                assert rows[-2].kassa_change != B or not any(game.deal.kassa)
+                assert last.kassa in (BLANK, tuple(ints(table.kassa)))
+                assert last.kapikia in (BLANK, tuple(ints(table.kapikia)))
+                assert (last.kassa == BLANK) != any(game.deal.kassa)
+                assert (last.kapikia == BLANK) != any(game.deal.kapikia)
+                assert rows[-2].kassa_change != BLANK or not any(game.deal.kassa)
             else:
                 assert rows == [Row(f"{number + 1}: all passed")]
             parts = {"": [0] * 3, "four aces": [0] * 3, "floor": [0] * 3}
@@ -371,7 +371,7 @@ def test_rows_are_what_was_booked() -> None:
 # -- formats --------------------------------------------------------------------------------------
 
 
-class Cellular(HTMLParser):
+class TablePage(HTMLParser):
     """The rows of a page's table: tag, attributes and text of each cell."""
 
     def __init__(self, page: str) -> None:
@@ -414,7 +414,7 @@ def test_html(annotated: bool) -> None:
     pytest.importorskip("jinja2")
     sheet = named_sheet()
     page = sheet.html(annotated=annotated)
-    table = Cellular(page)
+    table = TablePage(page)
     assert table.caption == "Score sheet of <b>A, B|x_y, Γ & Δ"
     assert "<b>" not in page
     head, names, *rows = table.rows
@@ -440,6 +440,13 @@ RU_HTML = """\
 ///+56/−56/
 ////−14/+14
 ///+60/−66/+6"""
+
+
+def test_a_deal_passed_out_is_no_total() -> None:
+    pytest.importorskip("jinja2")
+    page = sheet_of(PASSED_OUT).html(annotated=True)
+    assert page.count('<tr class="total">') == 2  # the start, and what the match is worth
+    assert page.count("<tr>") == 3  # both rows of the head, and the deal
 
 
 def test_totals_of_zero() -> None:

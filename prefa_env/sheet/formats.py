@@ -67,7 +67,7 @@ def _table(
         notes = [_escape(row.note) if escape else row.note for row in rows]
         lines = [[note, *line] for note, line in zip(notes, lines, strict=True)]
         alignments = ["left", *alignments]
-    table: str = tabulate(lines, heads, tablefmt=style, colalign=alignments, disable_numparse=True)
+    table: str = tabulate(lines, heads, tablefmt=style, colalign=alignments)
     return table
 
 
