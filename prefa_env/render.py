@@ -57,7 +57,7 @@ def _cards(cards: int) -> str:
     return " ".join(held) or "-"
 
 
-def _call(action: int) -> str:
+def call_text(action: int) -> str:
     """A call with a symbol for its suit: `6♠`, `10NT`, `pass`."""
     text = action_text(action)
     is_suit_bid = Action.BID <= action < Action.PLAY and not text.endswith("NT")
@@ -77,7 +77,7 @@ def _auction(s: State) -> Iterator[str]:
     for byte in s.calls.view(np.uint8)[: s.num_calls]:
         action = int(byte) + Action.PASS - 1
         is_hold = replay.bid >= 0 and action == Action.BID + replay.bid
-        yield f"{_name(replay.seat)} {'=' if is_hold else ''}{_call(action)}"
+        yield f"{_name(replay.seat)} {'=' if is_hold else ''}{call_text(action)}"
         kernel.step(replay, action)
 
 
@@ -89,7 +89,7 @@ def _contract(s: State) -> str:
     declarer = _name(s.owner)
     if s.bid < 0:
         return f"{declarer} declines to play" if s.seat < 0 else f"{declarer} wrote"
-    bid = _call(Action.BID + int(s.bid))
+    bid = call_text(Action.BID + int(s.bid))
     if s.phase < Phase.DEFENCE:
         return f"{declarer}, {bid} or more"
     return f"{bid} by {declarer}"
