@@ -62,12 +62,17 @@ class Block(nn.Module):
 
 def _body(layout: Layout, config: NetworkConfig, outputs: int) -> nn.Sequential:
     """A residual network over the rows of a layout; its last layer starts at zero."""
+    first = nn.Linear(layout.size, config.width)
+    # Single deals teach nothing about these: who has learned from them must not see noise there.
+    is_in_match = np.repeat([f.in_match for f in layout], [f.size for f in layout])
+    with torch.no_grad():
+        first.weight[:, is_in_match] = 0
     head = nn.Linear(config.width, outputs)
     nn.init.zeros_(head.weight)
     nn.init.zeros_(head.bias)
     return nn.Sequential(
         Scale(layout),
-        nn.Linear(layout.size, config.width),
+        first,
         nn.ReLU(),
         *[Block(config.width) for _ in range(config.blocks)],
         nn.LayerNorm(config.width),

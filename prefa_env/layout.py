@@ -47,13 +47,17 @@ def record_dtype(cls: type) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class Field:
-    """A named span of a vector: `size` values of 0..`high` (`low`..`high` where signed)."""
+    """A named span of a vector: `size` values of 0..`high` (`low`..`high` where signed).
+
+    Fields with `in_match` are about a match and all zero in a single deal.
+    """
 
     name: str
     size: int
     high: int
     doc: str
     low: int = 0
+    in_match: bool = False
 
 
 class Layout:

@@ -70,8 +70,8 @@ def _three(name: str, size: int, high: int, doc: str) -> list[Field]:
 
 def _match_number(name: str, doc: str, low: int = 0) -> list[Field]:
     return [
-        Field(f"{name}_high", 1, 127, f"{doc}: high byte (times 128)", low),
-        Field(f"{name}_low", 1, 127, f"{doc}: low byte"),
+        Field(f"{name}_high", 1, 127, f"{doc}: high byte (times 128)", low, in_match=True),
+        Field(f"{name}_low", 1, 127, f"{doc}: low byte", in_match=True),
     ]
 
 
@@ -108,8 +108,14 @@ OBSERVATION = Layout(
     *_match_number("kapikia_me", "kapikia of me (match)", -128),
     *_match_number("kapikia_next", "kapikia of next (match)", -128),
     *_match_number("kapikia_after", "kapikia of after (match)", -128),
-    Field("shown_card", 1, 32, "card shown by first hand, plus one (match, option first_bid)"),
-    Field("is_match", 1, 1, "the deal is part of a match"),
+    Field(
+        "shown_card",
+        1,
+        32,
+        "card shown by first hand, plus one (match, option first_bid)",
+        in_match=True,
+    ),
+    Field("is_match", 1, 1, "the deal is part of a match", in_match=True),
     Field("inviter", 3, 1, "who plays for himself and an invited hand: me, next, after"),
     Field("winning", 3, 1, "who wins the unfinished trick so far: me, next, after"),
     Field("value", 1, 11, "value of the standing bid, then of the contract"),
