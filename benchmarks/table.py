@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -29,13 +29,19 @@ class Row:
 
 def measure(work: Callable[[], int], seconds: float) -> Rate:
     """The speed of `work`, which returns its units, repeated for `seconds` of wall time."""
-    rates: list[float] = []
+    return measure_in_turn([work], seconds)[0]
+
+
+def measure_in_turn(works: Sequence[Callable[[], int]], seconds: float) -> list[Rate]:
+    """The speeds of several works that take turns, so that the machine treats them alike."""
+    rates: list[list[float]] = [[] for _ in works]
     end = time.perf_counter() + seconds
-    while not rates or time.perf_counter() < end:
-        start = time.process_time()
-        units = work()
-        rates.append(units / (time.process_time() - start))
-    return Rate(statistics.median(rates), max(rates))
+    while not rates[-1] or time.perf_counter() < end:
+        for work, found in zip(works, rates, strict=True):
+            start = time.process_time()
+            units = work()
+            found.append(units / (time.process_time() - start))
+    return [Rate(statistics.median(found), max(found)) for found in rates]
 
 
 def python_loop(iterations: int = 100_000) -> int:
