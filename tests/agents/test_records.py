@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from agents import make_agent
 from agents.arena import play
 from agents.benchmarks import SeedSet
 from agents.designs import rotations
-from agents.records import Record, RecordError, open_records, parse_record, read_records, replay
+from agents.records import open_records
 from prefa_env import prefa
 from prefa_env.doors import find_game
 from prefa_env.prefa import Rules
+from prefa_env.records import DealRecord, RecordError, parse_record, read_records, replay
 
 GAME = find_game("prefa")
 SEEDS = SeedSet("test")
@@ -39,7 +40,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def played_out(path: Path) -> Record:
+def played_out(path: Path) -> DealRecord:
     """A deal in which kapikia and kassa have changed."""
     return next(r for r in read_records(path) if any(r.kapikia) and any(r.kassa))
 
@@ -127,7 +128,7 @@ def test_broken_lines_are_named(change: str, path: Path, tmp_path: Path) -> None
     assert str(error.value).startswith(f"{broken}:5: {message}")
 
 
-@pytest.mark.parametrize("field", [f for f in CHANGES if f in Record.__dataclass_fields__] + ["v"])
+@pytest.mark.parametrize("field", [f for f in CHANGES if f in DealRecord.__struct_fields__] + ["v"])
 def test_missing_fields_are_named(field: str, path: Path) -> None:
     values = json.loads(path.read_text("utf-8").splitlines()[0])
     del values[field]
@@ -152,11 +153,11 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 # -- replaying ------------------------------------------------------------------------------------
 
 
-def _changed(record: Record, values: dict[str, Any]) -> Record:
+def _changed(record: DealRecord, values: dict[str, Any]) -> DealRecord:
     return replace(record, **values)
 
 
-def test_replay_refuses_another_end(played_out: Record) -> None:
+def test_replay_refuses_another_end(played_out: DealRecord) -> None:
     for name in ("kapikia", "kassa", "settled"):
         first, *rest = getattr(played_out, name)
         for values in ((first + 1, *rest), (first,), (*rest, first)):
@@ -173,7 +174,7 @@ def test_replay_refuses_too_few_numbers(path: Path) -> None:
             replay(replace(passed_out, kapikia=values))
 
 
-def test_replay_allows_rounded_thirds(played_out: Record) -> None:
+def test_replay_allows_rounded_thirds(played_out: DealRecord) -> None:
     replay(replace(played_out, settled=tuple(round(x, 7) for x in played_out.settled)))
     with pytest.raises(RecordError, match="settled"):
         replay(replace(played_out, settled=tuple(x + 1e-3 for x in played_out.settled)))
@@ -192,13 +193,13 @@ BAD_REPLAYS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("change", BAD_REPLAYS)
-def test_replay_names_what_cannot_be_played(change: str, played_out: Record) -> None:
+def test_replay_names_what_cannot_be_played(change: str, played_out: DealRecord) -> None:
     values, message = BAD_REPLAYS[change]
     with pytest.raises(RecordError, match=message):
         replay(_changed(played_out, values))
 
 
-def test_replay_refuses_actions_after_the_end(played_out: Record) -> None:
+def test_replay_refuses_actions_after_the_end(played_out: DealRecord) -> None:
     actions = (*played_out.actions, "pass")
     with pytest.raises(RecordError, match="is illegal; legal: none, the deal is over"):
         replay(replace(played_out, actions=actions))
@@ -222,6 +223,6 @@ def test_a_file_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
         list(read_records(file))
 
 
-def test_numbers_of_any_size(played_out: Record) -> None:
+def test_numbers_of_any_size(played_out: DealRecord) -> None:
     with pytest.raises(RecordError, match="field 'kapikia' is"):
         replay(replace(played_out, kapikia=(10**400, 0, 0)))

@@ -1,0 +1,110 @@
+"""Check files of records against the rules, or print the JSON schema of their lines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from .files import TruncatedError
+from .formats import MatchRecord, Record, RecordError, json_schema
+from .replay import check_records
+
+MAX_NAMED = 20
+BROKEN, UNREADABLE, INTERRUPTED = 1, 2, 130
+_PROGRESS_LINES = 5000
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(UNREADABLE, f"{self.prog}: error: {message}\n")
+
+
+@dataclass
+class _Check:
+    """What the lines checked so far were."""
+
+    names_all: bool
+    deals: int = 0
+    matches: int = 0
+    errors: int = 0
+    lines: int = 0
+
+    def add(self, result: Record | RecordError) -> None:
+        self.lines += 1
+        if isinstance(result, TruncatedError):
+            print(f"{result} (a warning)")
+        elif isinstance(result, RecordError):
+            self.errors += 1
+            if self.names_all or self.errors <= MAX_NAMED:
+                print(result)
+        elif isinstance(result, MatchRecord):
+            self.matches += 1
+        else:
+            self.deals += 1
+        if self.lines % _PROGRESS_LINES == 0 and sys.stderr.isatty():
+            print(f"{self.lines:,} lines\r", end="", file=sys.stderr, flush=True)
+
+    def summary(self, seconds: float) -> str:
+        left_out = 0 if self.names_all else max(0, self.errors - MAX_NAMED)
+        more = f"{left_out:,} more errors; --all names them\n" if left_out else ""
+        return (
+            f"{more}{self.deals:,} deals, {self.matches:,} matches, {self.errors:,} errors, "
+            f"{self.lines / seconds:,.0f} lines/s"
+        )
+
+
+def check(paths: Sequence[str], names_all: bool) -> int:
+    """Replay every line of the files and print the bad ones; the exit code.
+
+    0; 1 if a line is bad; 2 if a file cannot be read.
+    """
+    check, code, start = _Check(names_all), 0, time.perf_counter()
+    for path in paths:
+        try:
+            for _, result in check_records(path):
+                check.add(result)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            reason = error.strerror or error
+            print(f"{path}: cannot be read: {reason}", file=sys.stderr)
+            code = UNREADABLE
+    print(check.summary(time.perf_counter() - start))
+    return code or (BROKEN if check.errors else 0)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run with the arguments of a command line; the exit code."""
+    parser = _Parser(prog="python -m prefa_env.records", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    checking = commands.add_parser("check", help="replay every line; 0, 1 bad lines, 2 unreadable")
+    checking.add_argument("files", nargs="+", metavar="FILE", help="also .gz; - for stdin")
+    checking.add_argument(
+        "--all", action="store_true", help=f"name more than {MAX_NAMED} bad lines"
+    )
+    commands.add_parser("schema", help="print the JSON schema of a line")
+    arguments = parser.parse_args(argv)
+    try:
+        if arguments.command == "schema":
+            print(json.dumps(json_schema(), indent=2))
+            return 0
+        return check(arguments.files, arguments.all)
+    except KeyboardInterrupt:
+        print("interrupted; the lines after this were not checked", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    sys.exit(main())
