@@ -133,8 +133,9 @@ def parse_record(line: str | bytes) -> Record:
     try:
         head = _HEAD.decode(line)
         if type(head.v) is not int or head.v != VERSION:
-            missing = "is missing" if head.v is None else f"version {head.v!r} cannot be read"
-            raise RecordError(f"field 'v': {missing}, only {VERSION}")
+            if head.v is None:
+                raise RecordError("field 'v' is missing")
+            raise RecordError(f"field 'v': version {head.v!r} cannot be read, only {VERSION}")
         return _MATCH.decode(line) if bytes(head.deals) else _DEAL.decode(line)
     except msgspec.ValidationError as error:
         raise RecordError(_explain(str(error))) from None

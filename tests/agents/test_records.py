@@ -1,10 +1,10 @@
-"""Records: written, read, replayed to the same end; everything broken is refused by name."""
+"""The evaluator's records: every deal and seating is written, replays to its end, can be shown."""
 
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +14,19 @@ from agents import make_agent
 from agents.arena import play
 from agents.benchmarks import SeedSet
 from agents.designs import rotations
-from agents.records import open_records
+from agents.records import open_records, show
 from prefa_env import prefa
 from prefa_env.doors import find_game
 from prefa_env.prefa import Rules
-from prefa_env.records import DealRecord, RecordError, parse_record, read_records, replay
+from prefa_env.records import (
+    DealRecord,
+    RecordError,
+    parse_record,
+    read_records,
+    replay,
+    write_records,
+)
+from tests.records.played import random_match
 
 GAME = find_game("prefa")
 SEEDS = SeedSet("test")
@@ -95,66 +103,7 @@ def test_nothing_is_left_of_an_interrupted_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# -- reading --------------------------------------------------------------------------------------
-
-CHANGES: dict[str, tuple[dict[str, Any], str]] = {
-    "newer": ({"v": 2}, "field 'v': version 2 cannot be read, only 1"),
-    "text version": ({"v": "1"}, "field 'v': version '1'"),
-    "true version": ({"v": True}, "field 'v': version True"),
-    "game": ({"game": 3}, "field 'game' must be text, not 3"),
-    "rules": ({"rules": []}, "field 'rules' must be object"),
-    "deal": ({"deal": None}, "field 'deal' must be text, not None"),
-    "actions": ({"actions": "pass"}, "field 'actions' must be list, not 'pass'"),
-    "action": ({"actions": ["pass", 3]}, "field 'actions' must hold text, not 3"),
-    "kapikia": ({"kapikia": [1.5, 0, 0]}, "field 'kapikia' must hold integer, not 1.5"),
-    "kassa": ({"kassa": [True, 0, 0]}, "field 'kassa' must hold integer, not True"),
-    "settled": ({"settled": ["1", 0, 0]}, "field 'settled' must hold integer or number, not '1'"),
-    "agents": ({"agents": [1, 2, 3]}, "field 'agents' must hold text, not 1"),
-    "seed": ({"seed": None}, "field 'seed' must be text or integer, not None"),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_broken_lines_are_named(change: str, path: Path, tmp_path: Path) -> None:
-    values, message = CHANGES[change]
-    lines = path.read_text("utf-8").splitlines()
-    lines[4] = json.dumps({**json.loads(lines[4]), **values})
-    broken = tmp_path / "broken.jsonl"
-    broken.write_text("\n".join(lines), "utf-8")
-    records = read_records(broken)
-    assert [next(records) for _ in range(4)]
-    with pytest.raises(RecordError) as error:
-        next(records)
-    assert str(error.value).startswith(f"{broken}:5: {message}")
-
-
-@pytest.mark.parametrize("field", [f for f in CHANGES if f in DealRecord.__struct_fields__] + ["v"])
-def test_missing_fields_are_named(field: str, path: Path) -> None:
-    values = json.loads(path.read_text("utf-8").splitlines()[0])
-    del values[field]
-    with pytest.raises(RecordError, match=rf"field '{field}'"):
-        parse_record(json.dumps(values))
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [("{", "is no JSON"), ("", "is no JSON"), ("[1]", "must be a JSON object, not list")],
-)
-def test_lines_that_are_no_objects(line: str, message: str) -> None:
-    with pytest.raises(RecordError, match=message):
-        parse_record(line)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        list(read_records(tmp_path / "none"))
-
-
 # -- replaying ------------------------------------------------------------------------------------
-
-
-def _changed(record: DealRecord, values: dict[str, Any]) -> DealRecord:
-    return replace(record, **values)
 
 
 def test_replay_refuses_another_end(played_out: DealRecord) -> None:
@@ -164,7 +113,7 @@ def test_replay_refuses_another_end(played_out: DealRecord) -> None:
             if values == getattr(played_out, name):
                 continue
             with pytest.raises(RecordError, match=f"field '{name}' is .* the replay ends with"):
-                replay(_changed(played_out, {name: values}))
+                replay(replace(played_out, **{name: values}))
 
 
 def test_replay_refuses_too_few_numbers(path: Path) -> None:
@@ -180,31 +129,6 @@ def test_replay_allows_rounded_thirds(played_out: DealRecord) -> None:
         replay(replace(played_out, settled=tuple(x + 1e-3 for x in played_out.settled)))
 
 
-BAD_REPLAYS: dict[str, tuple[dict[str, Any], str]] = {
-    "game": ({"game": "chess"}, "field 'game': no such game: 'chess'"),
-    "option": ({"rules": {"hod": 1}}, "field 'rules': .*hod"),
-    "value": ({"rules": {"hold": "x"}}, "field 'rules': .*hold must be one of"),
-    "deal": ({"deal": "3:"}, "field 'deal': a deal begins with"),
-    "action": ({"actions": ("7X",)}, "field 'actions': no such action: '7X'"),
-    "illegal": ({"actions": ("7S",)}, "'actions': number 1, 7S, is illegal; legal: .*6S"),
-    "unfinished": ({"actions": ("pass",)}, "'actions': the deal is not over after 1"),
-    "agents": ({"agents": ("a",)}, "field 'agents' must have 3"),
-}
-
-
-@pytest.mark.parametrize("change", BAD_REPLAYS)
-def test_replay_names_what_cannot_be_played(change: str, played_out: DealRecord) -> None:
-    values, message = BAD_REPLAYS[change]
-    with pytest.raises(RecordError, match=message):
-        replay(_changed(played_out, values))
-
-
-def test_replay_refuses_actions_after_the_end(played_out: DealRecord) -> None:
-    actions = (*played_out.actions, "pass")
-    with pytest.raises(RecordError, match="is illegal; legal: none, the deal is over"):
-        replay(replace(played_out, actions=actions))
-
-
 def test_replay_under_other_rules_ends_otherwise(tmp_path: Path) -> None:
     write(tmp_path / "x", deals=200)
     ends = 0
@@ -216,13 +140,24 @@ def test_replay_under_other_rules_ends_otherwise(tmp_path: Path) -> None:
     assert ends > 0
 
 
-def test_a_file_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "broken.jsonl"
-    file.write_bytes(b"\xff\xfe\n")
-    with pytest.raises(RecordError, match=r"broken\.jsonl:1: .*utf-8"):
-        list(read_records(file))
+def test_a_line_is_shown(path: Path) -> None:
+    assert "the replay agrees" in show(f"{path}:60")
+    with pytest.raises(RecordError, match="has no line 61"):
+        show(f"{path}:61")
 
 
-def test_numbers_of_any_size(played_out: DealRecord) -> None:
-    with pytest.raises(RecordError, match="field 'kapikia' is"):
-        replay(replace(played_out, kapikia=(10**400, 0, 0)))
+def test_a_match_is_shown(tmp_path: Path) -> None:
+    match, _ = random_match(random.Random(1))
+    write_records(tmp_path / "m", [match])
+    text = show(str(tmp_path / "m"))
+    assert f"{len(match.deals)} deals; the last one: {match.deals[-1].deal}" in text
+    assert "score " in text and "the replay agrees" in text
+
+
+def test_a_broken_line_is_not_shown(path: Path, tmp_path: Path) -> None:
+    first, second, *_ = path.read_text("utf-8").splitlines()
+    (tmp_path / "x").write_text(f"[]\n{first}\n{second[:-9]}0]}}\n", "utf-8")
+    assert "the replay agrees" in show(f"{tmp_path / 'x'}:2")
+    for line in (1, 3):
+        with pytest.raises(RecordError, match=f"x:{line}: "):
+            show(f"{tmp_path / 'x'}:{line}")
