@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import numpy.typing as npt
 
 from prefa_env import VectorEnv
 from prefa_env.records import (
@@ -25,7 +27,7 @@ NUM_DEALS = 2000
 def play(number: int) -> list[DealRecord]:
     """Records of deals played with random legal actions."""
     env = VectorEnv("prefa", number, observe=False, auto_reset=False)
-    steps = []
+    steps: list[npt.NDArray[np.int64]] = []
     while env.legal_actions.any():
         actions = env.random_actions(len(steps))
         steps.append(np.where(env.legal_actions != 0, actions, -1))
@@ -49,7 +51,7 @@ def run(seconds: float) -> list[Row]:
     records = play(NUM_DEALS)
     with TemporaryDirectory() as folder:
         path = Path(folder, "deals.jsonl")
-        works = {
+        works: dict[str, Callable[[], int]] = {
             "written": lambda: write_records(path, records),
             "read": lambda: sum(1 for _ in read_records(path)),
             "read and replayed": lambda: check(path),

@@ -276,10 +276,10 @@ def test_fields_of_records() -> None:
     text = (DOCS / "records.md").read_text("utf-8")
     heads = {"## A deal": {"v", *DealRecord.__struct_fields__}}
     heads["## A match"] = {"v", *MatchRecord.__struct_fields__}
-    for head, fields in heads.items():
-        part = text[text.index(head) :].split("\n## ")[1]
+    for head, names in heads.items():
+        part = text[text.index(head) :].split("\n## ")[0]
         cells = re.findall(r"^\| (`[^|]*`) \|", part, re.M)
-        assert {name for cell in cells for name in re.findall(r"`(\w+)`", cell)} == fields
+        assert {name for cell in cells for name in re.findall(r"`(\w+)`", cell)} == names
     match_deal = next(line for line in text.splitlines() if line.startswith("| `deals`"))
     assert set(MatchDeal.__struct_fields__) <= set(re.findall(r"`(\w+)`", match_deal))
 

@@ -44,7 +44,15 @@ class _Object(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """An object of a record; a field that version 1 does not know could change what others mean."""
 
 
-class DealRecord(_Object, frozen=True, kw_only=True, tag_field="v", tag=VERSION):
+class _Line(_Object, frozen=True, kw_only=True, tag_field="v", tag=VERSION):
+    """A record, which is a line of its own."""
+
+    def to_json(self) -> str:
+        """The record in one line, without its end."""
+        return msgspec.json.encode(self).decode()
+
+
+class DealRecord(_Line, frozen=True, kw_only=True, tag=VERSION):
     """One deal as it was played; numbers a seat."""
 
     game: Name
@@ -56,10 +64,6 @@ class DealRecord(_Object, frozen=True, kw_only=True, tag_field="v", tag=VERSION)
     kassa: Annotated[tuple[int, ...], Meta(description="changes of the deal, without the floor")]
     settled: Settled
     seed: Seed
-
-    def to_json(self) -> str:
-        """The record in one line, without its end."""
-        return msgspec.json.encode(self).decode()
 
 
 class MatchDeal(_Object, frozen=True, kw_only=True):
@@ -79,9 +83,7 @@ class Start(_Object, frozen=True, kw_only=True):
     kapikia: Annotated[tuple[Kapikia, ...], Meta(description="their sum is 0")]
 
 
-class MatchRecord(
-    _Object, frozen=True, kw_only=True, omit_defaults=True, tag_field="v", tag=VERSION
-):
+class MatchRecord(_Line, frozen=True, kw_only=True, omit_defaults=True, tag=VERSION):
     """A finished match; numbers a seat."""
 
     game: Name
@@ -100,10 +102,6 @@ class MatchRecord(
     given: Annotated[
         bool, Meta(description="the first deal was given, not drawn: no option `first_bid`")
     ] = False
-
-    def to_json(self) -> str:
-        """The record in one line, without its end."""
-        return msgspec.json.encode(self).decode()
 
 
 Record: TypeAlias = DealRecord | MatchRecord

@@ -203,4 +203,4 @@ def _parse_actions(game: Game, texts: Sequence[str]) -> npt.NDArray[np.int8]:
 @cache
 def _compile(game: Game) -> Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], int]:
     announce_compilation()
-    return cast("Any", specialise(game, play).play)
+    return cast("Callable[..., int]", specialise(game, play).play)

@@ -40,6 +40,10 @@ def write(path: Path, deals: int = 20, batch_size: int = 8, rules: Rules = SITE)
             writer.write(played, SEEDS, [agent.name for agent in agents])
 
 
+def read_deals(path: Path) -> list[DealRecord]:
+    return [record for record in read_records(path) if isinstance(record, DealRecord)]
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("records") / "deals.jsonl"
@@ -50,11 +54,11 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def played_out(path: Path) -> DealRecord:
     """A deal in which kapikia and kassa have changed."""
-    return next(r for r in read_records(path) if any(r.kapikia) and any(r.kassa))
+    return next(r for r in read_deals(path) if any(r.kapikia) and any(r.kassa))
 
 
 def test_every_deal_and_rotation_is_there(path: Path) -> None:
-    records = list(read_records(path))
+    records = read_deals(path)
     assert len(records) == 60
     assert [record.seed for record in records[::3]] == [f"test:{d}" for d in range(20)]
     decks, dealers = SEEDS.deals(GAME, np.arange(20))
@@ -80,7 +84,7 @@ def test_the_fields_of_a_line(path: Path) -> None:
 
 
 def test_replay_ends_the_same(path: Path) -> None:
-    for record in read_records(path):
+    for record in read_deals(path):
         table = replay(record)
         assert tuple(table.kapikia_change) == record.kapikia
         assert tuple(table.kassa_change) == record.kassa
@@ -117,7 +121,7 @@ def test_replay_refuses_another_end(played_out: DealRecord) -> None:
 
 
 def test_replay_refuses_too_few_numbers(path: Path) -> None:
-    passed_out = next(record for record in read_records(path) if not any(record.settled))
+    passed_out = next(record for record in read_deals(path) if not any(record.settled))
     for values in ((0,), (0, 0), ()):
         with pytest.raises(RecordError, match="field 'kapikia' is"):
             replay(replace(passed_out, kapikia=values))
@@ -132,7 +136,7 @@ def test_replay_allows_rounded_thirds(played_out: DealRecord) -> None:
 def test_replay_under_other_rules_ends_otherwise(tmp_path: Path) -> None:
     write(tmp_path / "x", deals=200)
     ends = 0
-    for record in read_records(tmp_path / "x"):
+    for record in read_deals(tmp_path / "x"):
         try:
             replay(replace(record, rules=Rules().to_dict()))
         except RecordError:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from prefa_env.records import json_schema, write_records
+from prefa_env.records import Record, json_schema, write_records
 from prefa_env.records.__main__ import main
 from tests.records.played import random_deal, random_match
 
 RNG = random.Random(6)
-RECORDS = [random_deal(RNG)[0], random_match(RNG)[0], random_deal(RNG)[0]]
+RECORDS: list[Record] = [random_deal(RNG)[0], random_match(RNG)[0], random_deal(RNG)[0]]
 LINES = [record.to_json() for record in RECORDS]
 ROOT = Path(__file__).parents[2]
 
@@ -97,7 +97,7 @@ def test_an_interruption_is_clean() -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as process:
         assert process.stdin is not None
-        process.stdin.write(b"{}\n" * 20_000)  # more than a pipe holds: the command is at work
+        process.stdin.write(b"{}\n" * 200_000)  # more than a pipe holds: the command is at work
         process.stdin.flush()
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)

@@ -78,7 +78,7 @@ def test_what_is_no_frame_of_records() -> None:
         list(from_frame(holed))
     deals = to_frame(DEALS, "pandas").astype({"kassa_0": object})
     deals.loc[1, "kassa_0"] = "many"
-    with pytest.raises(RecordError, match="columns kassa_0, kassa_1, kassa_2: .*many"):
+    with pytest.raises(RecordError, match=r"columns kassa_0, kassa_1, kassa_2: .*many"):
         list(from_frame(deals))
 
 

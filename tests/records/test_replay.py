@@ -158,7 +158,7 @@ BAD_MATCHES: dict[str, tuple[Change, str]] = {
     "capped": (lambda m: m.update(max_deals=2), "deal 3: field 'deal': the match was over"),
     "end": (lambda m: m.update(kassa=[0, 0, 1]), r"field 'kassa' is \[0, 0, 1\].*\(S6\)"),
     "money": (lambda m: m.update(kapikia=[0, 0, 0]), "field 'kapikia' is"),
-    "score": (lambda m: m["score"].reverse(), "field 'score' is"),
+    "score": (lambda m: m.update(score=[0, 0, 0.1]), "field 'score' is"),
     "agents": (lambda m: m["agents"].pop(), "field 'agents' must have 3 entries"),
     "start": (
         lambda m: m.update(start={"kassa": [0, 0, 0], "kapikia": [0, 0, 0]}),
