@@ -17,14 +17,15 @@ if __name__ == "__main__":
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from agents.atomic import atomic_write, check_writable
 from agents.cli import fail, parse_config
 from agents.evaluation import EvaluateConfig, Evaluation
 from agents.html import check_installed, render
 from agents.journal import Journal
-from agents.records import RecordError, open_records, show
+from agents.records import open_records, show
 from agents.report import make_console, print_results, write_json
 from agents.results import results
+from prefa_env.atomic import atomic_write, check_writable
+from prefa_env.records import RecordError
 
 PROGRAM = Path(__file__).name
 INTERRUPTED = 130
@@ -107,7 +108,14 @@ def _play(evaluation: Evaluation, console: Console) -> dict[str, Path]:
         if "records" in paths:
             kept = evaluation.records_size if journal else None
             writer = stack.enter_context(
-                open_records(paths["records"], evaluation.game, config.rules, kept)
+                open_records(
+                    paths["records"],
+                    evaluation.game,
+                    config.rules,
+                    kept,
+                    config.episode,
+                    config.max_deals,
+                )
             )
         progress = stack.enter_context(_make_progress(console))
         try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from .atomic import atomic_write
+from prefa_env.atomic import atomic_write
 
 SETUP, JOURNAL = "setup.json", "journal.jsonl"
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .atomic import atomic_write
+from prefa_env.atomic import atomic_write
 
 Row = Mapping[str, Any]
 

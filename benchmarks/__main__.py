@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 
-from . import aec, arena, search, solver, startup, vector
+from . import aec, arena, records, search, solver, startup, vector
 from .table import print_table, yardstick
 
 
@@ -28,7 +28,8 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
           f"{os.cpu_count()} cores, load {load:.1f}")  # fmt: skip
     loop = yardstick(min(2.0, arguments.seconds))
-    rows = vector.run(arguments.seconds) + aec.run(arguments.seconds)
+    rows = [*vector.run(arguments.seconds), *aec.run(arguments.seconds)]
+    rows += records.run(arguments.seconds)
     print_table(rows, loop)
     if not arguments.no_solver:
         solver.print_table(solver.run(), loop)

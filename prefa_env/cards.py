@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,11 +40,16 @@ class Pack:
 
     def parse_card(self, text: str) -> int:
         """The card number of a text. Raises ValueError for anything but one suit and one rank."""
-        if len(text) != 2 or text[0] not in SUITS or text[1] not in self.ranks:
+        card = self._card_of.get(text)
+        if card is None:
             raise ValueError(
                 f"no such card: {text!r} (a suit of {SUITS}, then a rank of {self.ranks})"
             )
-        return SUITS.index(text[0]) * len(self.ranks) + self.ranks.index(text[1])
+        return card
+
+    @cached_property
+    def _card_of(self) -> dict[str, int]:
+        return {self.card_text(card): card for card in range(self.num_cards)}
 
     def hand_text(self, cards: Iterable[int]) -> str:
         """Suits S.C.D.H, high card first: `AKQ.J98.T7.A9`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import random
 import re
 import runpy
 import tokenize
@@ -33,6 +34,8 @@ from prefa_env.prefa.rules import (
     Action,
     Defence,
 )
+from prefa_env.records import DealRecord, MatchDeal, MatchRecord, frames, json_schema
+from tests.records.played import random_match
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -267,6 +270,33 @@ def test_options_of_the_scripts(page: str, config: Callable[[], Any]) -> None:
     named = {name: default.strip(" `") for name, default in rows}
     expected = {name: in_the_table(value) for name, value in leaves(config())}
     assert named == expected
+
+
+def test_fields_of_records() -> None:
+    text = (DOCS / "records.md").read_text("utf-8")
+    heads = {"## A deal": {"v", *DealRecord.__struct_fields__}}
+    heads["## A match"] = {"v", *MatchRecord.__struct_fields__}
+    for head, names in heads.items():
+        part = text[text.index(head) :].split("\n## ")[0]
+        cells = re.findall(r"^\| (`[^|]*`) \|", part, re.M)
+        assert {name for cell in cells for name in re.findall(r"`(\w+)`", cell)} == names
+    match_deal = next(line for line in text.splitlines() if line.startswith("| `deals`"))
+    assert set(MatchDeal.__struct_fields__) <= set(re.findall(r"`(\w+)`", match_deal))
+
+
+def test_the_schema_of_records_is_as_generated() -> None:
+    committed = json.loads((DOCS / "records.schema.json").read_text("utf-8"))
+    assert committed == json_schema(), (
+        "write it anew: python -m prefa_env.records schema > docs/records.schema.json"
+    )
+
+
+def test_columns_of_data_frames() -> None:
+    text = (DOCS / "records.md").read_text("utf-8")
+    table = text[text.index("## Data frames") :]
+    match, _ = random_match(random.Random(1))
+    for column in frames.to_frame([match]).columns:
+        assert f"`{re.sub(r'_[012]$', '', column)}" in table
 
 
 def test_agents_are_named() -> None:

@@ -21,10 +21,10 @@ from agents.benchmarks import BENCHMARKS
 from agents.cli import parse_config
 from agents.evaluation import EvaluateConfig, Evaluation
 from agents.journal import Journal
-from agents.records import read_records, replay
 from agents.tally import Tally
 from evaluate import main
 from prefa_env.prefa import Rules
+from prefa_env.records import DealRecord, read_records, replay
 
 ROOT = Path(evaluate.__file__).parent
 PAIR = (
@@ -235,6 +235,7 @@ def test_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--replay", f"{path}:5"]) == 0
     text = capsys.readouterr().out
     record = list(read_records(path))[4]
+    assert isinstance(record, DealRecord)
     assert f"deal smoke:1: {record.deal}" in text
     assert "player_1  uniform" in text
     assert "the replay agrees with the record" in text

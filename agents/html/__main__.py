@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..atomic import atomic_write
+from prefa_env.atomic import atomic_write
+
 from . import render
 
 

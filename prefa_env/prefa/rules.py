@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 from enum import IntEnum
+from functools import cached_property
 from typing import Literal, Self, get_args, get_type_hints
 
 from ..cards import Pack
@@ -140,7 +141,7 @@ class Rules:
             aces_bonus=True,
         )
 
-    @property
+    @cached_property
     def flags(self) -> int:
         """The options as the kernel reads them (see `Flag`)."""
         chosen = {

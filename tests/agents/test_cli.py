@@ -9,8 +9,8 @@ from typing import Literal
 
 import pytest
 
-from agents.atomic import atomic_write, check_writable
 from agents.cli import USAGE_ERROR, Names, parse_config
+from prefa_env.atomic import atomic_write, check_writable
 from prefa_env.prefa import Rules
 
 

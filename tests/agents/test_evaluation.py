@@ -19,10 +19,11 @@ from agents.cli import Names
 from agents.designs import one_against_copies
 from agents.evaluation import CHECK_EVERY, EvaluateConfig, Evaluation
 from agents.journal import JOURNAL, Journal, JournalError
-from agents.records import RecordError, open_records, read_records
+from agents.records import open_records
 from agents.results import results
 from agents.statistics import anytime_interval, deals_until, estimate, holm
 from prefa_env import prefa
+from prefa_env.records import RecordError, read_records
 
 THREE = Names(("uniform", "first-legal", "pass-always"))
 VOLATILE = {"config", "seconds", "date", "commit", "agents"}

@@ -1,0 +1,36 @@
+"""Records of the deals in an event log of the public Greek site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import prefa
+from ..prefa.site import Refusal, read_log
+from .files import FilePath
+from .formats import DealRecord
+from .recording import record_deal
+
+
+def records_of_log(
+    path: FilePath, rules: prefa.Rules | None = None
+) -> Iterator[DealRecord | Refusal]:
+    """The deals of a log (`docs/site_log.md`) as records; one that cannot be read is a refusal.
+
+    The players, whom a log does not name, are `seat 1`, `seat 2` and `seat 3`; `seed` is the file
+    and the line of the deal.
+
+    Args:
+        path: the log.
+        rules: the variant; by default `Rules.site()`.
+
+    Raises:
+        OSError: the log cannot be read.
+    """
+    rules = rules or prefa.Rules.site()
+    agents = [f"seat {seat + 1}" for seat in range(prefa.NUM_SEATS)]
+    for found in read_log(path, rules):
+        if isinstance(found, Refusal):
+            yield found
+        else:
+            seed = f"{path}:{found.line}"
+            yield record_deal(prefa, rules, found.table, found.actions, agents, seed)

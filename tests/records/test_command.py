@@ -1,0 +1,106 @@
+"""`python -m prefa_env.records`: what it prints and its exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from prefa_env.records import Record, json_schema, write_records
+from prefa_env.records.__main__ import main
+from tests.records.played import random_deal, random_match
+
+RNG = random.Random(6)
+RECORDS: list[Record] = [random_deal(RNG)[0], random_match(RNG)[0], random_deal(RNG)[0]]
+LINES = [record.to_json() for record in RECORDS]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    write_records(tmp_path / "good.jsonl", RECORDS)
+    return tmp_path / "good.jsonl"
+
+
+def test_a_good_file(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(good), str(good)]) == 0
+    assert capsys.readouterr().out.startswith("4 deals, 2 matches, 0 errors, ")
+
+
+def test_a_line_that_breaks_off_is_a_warning(
+    good: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with good.open("a", encoding="utf-8") as file:
+        file.write(LINES[0][:-20])
+    assert main(["check", str(good)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{good}:4: the last line breaks off and is left out (a warning)\n")
+    assert "2 deals, 1 matches, 0 errors" in out
+
+
+def test_bad_lines_are_named(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good.write_text("\n".join([LINES[0], "{}", LINES[1]] + 30 * ["[]"]), "utf-8")
+    assert main(["check", str(good)]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == f"{good}:2: field 'v' is missing"
+    assert len(out) == 22
+    assert out[20] == "11 more errors; --all names them"
+    assert out[21].startswith("1 deals, 1 matches, 31 errors, ")
+    assert main(["check", "--all", str(good)]) == 1
+    assert len(capsys.readouterr().out.splitlines()) == 32
+
+
+def test_what_cannot_be_read(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plain.gz").write_text("plain")
+    for path in (tmp_path / "none", tmp_path, tmp_path / "plain.gz"):
+        assert main(["check", str(path), str(good)]) == 2
+        out, err = capsys.readouterr()
+        assert err.startswith(f"{path}: cannot be read: ") and err.count("\n") == 1
+        assert out.startswith("2 deals, 1 matches, 0 errors")  # the other file is checked
+
+
+def test_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = io.TextIOWrapper(io.BytesIO(LINES[0].encode() + b"\n{}\n"))
+    monkeypatch.setattr("sys.stdin", text)
+    assert main(["check", "-"]) == 1
+    assert capsys.readouterr().out.startswith("-:2: field 'v' is missing\n1 deals")
+
+
+def test_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == json_schema()
+
+
+def test_a_bad_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], ["check"], ["chek", "x"]):
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        assert end.value.code == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interruption_is_clean() -> None:
+    command = [sys.executable, "-m", "prefa_env.records", "check", "-"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"{}\n" * 200_000)  # more than a pipe holds: the command is at work
+        process.stdin.flush()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == b"interrupted; the lines after this were not checked\n"
