@@ -9,10 +9,9 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
 from prefa_env.atomic import atomic_write
 from prefa_env.doors import Episode
@@ -26,7 +25,7 @@ from prefa_env.records import (
     record_deal,
     record_match,
     record_match_deal,
-    replay,
+    replay_deals,
     scan_records,
 )
 from prefa_env.render import table_text
@@ -168,8 +167,7 @@ def show(place: str) -> str:
 
 def _describe(record: Record) -> str:
     """A record in readable form; RecordError if its replay contradicts it."""
-    tables: list[Any] = []
-    replay(record, lambda table: tables.append(table.copy()))
+    tables = replay_deals(record)
     players = [f"player_{seat}" for seat in range(len(record.agents))]
     if isinstance(record, MatchRecord):
         lines = [f"{record.game}, match {record.seed}: {len(record.deals)} deals"]

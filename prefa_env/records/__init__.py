@@ -19,7 +19,7 @@ from .formats import (
 )
 from .logs import records_of_log
 from .recording import record_deal, record_match, record_match_deal
-from .replay import check_records, replay
+from .replay import check_records, replay, replay_deals
 
 __all__ = [
     "VERSION",
@@ -40,6 +40,7 @@ __all__ = [
     "record_match_deal",
     "records_of_log",
     "replay",
+    "replay_deals",
     "scan_records",
     "write_records",
 ]

@@ -1,4 +1,4 @@
-"""Records on the command line: check files of them, show a match, import a log, print the schema."""
+"""Check files of records, print the score sheet of a match, import a log, print the schema."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ..prefa.site import Refusal
 from ..sheet import ScoreSheet
 from .files import TruncatedError, scan_records
 from .formats import MatchRecord, Record, RecordError, json_schema
 from .logs import records_of_log
-from .replay import check_records, replay
+from .replay import check_records, replay_deals
 
 MAX_NAMED = 20
 BROKEN, UNREADABLE, INTERRUPTED = 1, 2, 130
@@ -98,10 +98,8 @@ def sheet_of(path: str, line: int, form: str, is_plain: bool) -> str:
             raise result
         if not isinstance(result, MatchRecord):
             raise RecordError(f"{path}:{line}: is a deal, not a match: it has no score sheet")
-        tables: list[Any] = []
         try:
-            replay(result, lambda table: tables.append(table.copy()))
-            sheet = ScoreSheet.of_tables(result.agents, tables)
+            sheet = ScoreSheet.of_tables(result.agents, replay_deals(result))
         except ValueError as error:
             raise RecordError(f"{path}:{line}: {error}") from None
         text: str = getattr(sheet, form)(annotated=not is_plain)

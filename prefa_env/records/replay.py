@@ -68,6 +68,13 @@ def replay(record: Record, on_deal: Callable[[Any], object] | None = None) -> An
     return table
 
 
+def replay_deals(record: Record) -> list[Any]:
+    """As `replay`: the table after each deal of the record, a copy each."""
+    tables: list[Any] = []
+    replay(record, lambda table: tables.append(table.copy()))
+    return tables
+
+
 def rules_of(record: Record) -> GameRules:
     """The variant that a record names. Raises RecordError."""
     game = _attempt("game", find_game, record.game)
