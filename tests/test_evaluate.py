@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import evaluate
 from agents import evaluation
@@ -240,8 +241,8 @@ def test_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "player_1  uniform" in text
     assert "the replay agrees with the record" in text
     lines = path.read_text("utf-8").splitlines()
-    settled = json.loads(lines[4])["settled"]
-    lines[4] = lines[4].replace(json.dumps(settled), json.dumps([settled[0] + 1, *settled[1:]]))
+    first, *rest = record.settled
+    lines[4] = structs.replace(record, settled=(first + 1, *rest)).to_json()
     path.write_text("\n".join(lines), "utf-8")
     for place, message in ((f"{path}:5", "field 'settled' is"), (f"{path}:99", "has no line 99")):
         with pytest.raises(SystemExit) as exit_code:
