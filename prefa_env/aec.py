@@ -62,16 +62,16 @@ def begin(
     flags: int,
     deck: Bytes,
     dealer: int,
-    is_drawn: bool,
+    is_first: bool,
     observation: Bytes,
     mask: Bytes,
 ) -> int:
-    """Begin the first deal, show the table to the seat to act, and return that seat.
+    """Begin a deal, show the table to the seat to act, and return that seat.
 
-    Returns -2 if a deal that was drawn cannot be the first one: another must be drawn.
+    Returns -2 if a drawn deal that is to be the first one of a match cannot be: draw another.
     """
     table = words.view(game.DTYPE)[0]
-    if not is_drawn:
+    if not is_first:
         game.deal(table, flags, deck, dealer)
     elif not game.deal_first(table, flags, deck, dealer):
         return -2
@@ -216,7 +216,7 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
                 `VectorEnv` with this seed. Without one the stream goes on; it begins anywhere.
             options: `{"deal": text}` for a given first deal, which leaves the stream where it is.
                 In a match also `{"kassas": [...]}` and `{"kapikia": [...]}`, an integer a seat, for
-                standings to begin from.
+                standings to begin from; such a deal is not the first of its match (P4).
 
         Raises:
             ValueError: a bad seed, option or deal; the running deal stays as it was.
@@ -231,11 +231,10 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
                 self.table[name][:] = values
         observation, mask = self._new_arrays()
         seat = -2
+        is_first = given is None and not standings  # of a whole match, where a card may be shown
         while seat == -2:
             dealer, deck = self._draw() if given is None else given
-            seat = self._begin(
-                self._words, self._flags, deck, dealer, given is None, observation, mask
-            )
+            seat = self._begin(self._words, self._flags, deck, dealer, is_first, observation, mask)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)

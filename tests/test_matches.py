@@ -279,6 +279,13 @@ def test_given_standings() -> None:
     seen = env.observe(env.agent_selection)["observation"]
     me = env.possible_agents.index(env.agent_selection)
     assert seen[OBSERVATION["kassa_me_low"]] == [3, 0, 12][me]
+    # Such a deal is not the first of its match: no card decides about it.
+    later = prefa_v0.raw_env(Rules(first_bid="seven_of_diamonds"), "match")
+    for seed in range(9):
+        later.reset(seed=seed, options={"kassas": [3, 0, 12]})
+        assert later.table.shown_card == 0
+        later.reset(seed=seed)
+        assert later.table.shown_card in (17, 18)
     env.reset(seed=1)
     assert env.table.kassa.tolist() == [31, 31, 31]
     assert env.table.kapikia.tolist() == [0, 0, 0]

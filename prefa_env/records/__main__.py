@@ -92,7 +92,7 @@ def sheet_of(path: str, line: int, form: str, is_plain: bool) -> str:
         OSError: the file cannot be read.
     """
     for number, result in scan_records(path):
-        if number < line:
+        if number != line:
             continue
         if isinstance(result, RecordError):
             raise result

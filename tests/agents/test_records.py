@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -20,12 +21,15 @@ from prefa_env.doors import find_game
 from prefa_env.prefa import Rules
 from prefa_env.records import (
     DealRecord,
+    MatchRecord,
     RecordError,
     parse_record,
     read_records,
     replay,
+    replay_deals,
     write_records,
 )
+from prefa_env.sheet import ScoreSheet
 from tests.records.played import random_match
 
 GAME = find_game("prefa")
@@ -154,7 +158,9 @@ def test_a_match_is_shown(tmp_path: Path) -> None:
     match, _ = random_match(random.Random(1))
     write_records(tmp_path / "m", [match])
     text = show(str(tmp_path / "m"))
-    assert f"{len(match.deals)} deals; the last one: {match.deals[-1].deal}" in text
+    assert f"match {match.seed}: {len(match.deals)} deals\n" in text
+    sheet = ScoreSheet.of_tables(["player_0", "player_1", "player_2"], replay_deals(match))
+    assert sheet.text(annotated=True) in text
     assert "score " in text and "the replay agrees" in text
 
 
@@ -165,3 +171,21 @@ def test_a_broken_line_is_not_shown(path: Path, tmp_path: Path) -> None:
     for line in (1, 3):
         with pytest.raises(RecordError, match=f"x:{line}: "):
             show(f"{tmp_path / 'x'}:{line}")
+
+
+@pytest.mark.parametrize("rules", [Rules(kassa=3), Rules(kassa=6, aces_bonus=True)])
+def test_matches_are_written(tmp_path: Path, rules: Rules) -> None:
+    agents = [make_agent("uniform", "prefa", rules), make_agent("heuristic", "prefa", rules)]
+    lots = list(play(GAME, rules, agents, rotations(3), SEEDS, 5, 2, episode="match", max_deals=9))
+    with open_records(tmp_path / "m", GAME, rules, None, "match", 9) as writer:
+        for lot in lots:
+            writer.write(lot, SEEDS, [agent.name for agent in agents])
+    records = [cast(MatchRecord, record) for record in read_records(tmp_path / "m")]
+    assert [record.seed for record in records] == [f"test:{n}" for n in range(5) for _ in "abc"]
+    ends = np.concatenate([lot.settled_thirds.reshape(-1, 3) for lot in lots]) / 3
+    lengths = np.concatenate([lot.lengths.reshape(-1) for lot in lots])
+    for number, record in enumerate(records):
+        replay(record)
+        assert record.score == pytest.approx(ends[number].tolist())
+        assert len(record.deals) == lengths[number]
+        assert record.agents.index("uniform") == number % 3

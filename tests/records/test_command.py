@@ -14,9 +14,30 @@ from pathlib import Path
 
 import pytest
 
-from prefa_env.records import Record, json_schema, write_records
+from prefa_env import prefa
+from prefa_env.prefa import Rules, parse_action
+from prefa_env.prefa.site import log_lines
+from prefa_env.records import (
+    DealRecord,
+    Record,
+    json_schema,
+    parse_record,
+    record_deal,
+    replay,
+    replay_deals,
+    write_records,
+)
 from prefa_env.records.__main__ import main
-from tests.records.played import random_deal, random_match
+from prefa_env.sheet import ScoreSheet
+from tests.helpers import new_table
+from tests.records.played import (
+    GAME,
+    NAMES,
+    play_out,
+    random_deal,
+    random_deck,
+    random_match,
+)
 
 RNG = random.Random(6)
 RECORDS: list[Record] = [random_deal(RNG)[0], random_match(RNG)[0], random_deal(RNG)[0]]
@@ -104,3 +125,73 @@ def test_an_interruption_is_clean() -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err == b"interrupted; the lines after this were not checked\n"
+
+
+def test_the_score_sheet_of_a_match(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    match = RECORDS[1]
+    sheet = ScoreSheet.of_tables(match.agents, replay_deals(match))
+    command = ["sheet", str(good), "--line", "2"]
+    for options, expected in (
+        ([], sheet.text(annotated=True)),
+        (["--plain"], sheet.text()),
+        (["--format", "markdown"], sheet.markdown(annotated=True)),
+        (["--format", "html", "--plain"], sheet.html()),
+    ):
+        assert main([*command, *options]) == 0
+        assert capsys.readouterr().out == expected + "\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1", "good.jsonl:1: is a deal, not a match: it has no score sheet"),
+        ("9", "good.jsonl has no line 9"),
+        ("0", "good.jsonl has no line 0"),
+        ("4", "good.jsonl:4: field 'v' is missing"),
+        ("5", "good.jsonl:5: deal 1: field 'deal': "),
+    ],
+)
+def test_no_sheet(line: str, message: str, good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dealer = f'"deals":[{{"deal":"{RECORDS[1].deals[0].deal[0]}'  # type: ignore[union-attr]
+    with good.open("a", encoding="utf-8") as file:
+        file.write("{}\n" + LINES[1].replace(dealer, dealer[:-1] + "7") + "\n")
+    with pytest.raises(SystemExit, match="2"):
+        main(["sheet", str(good), "--line", line])
+    out, err = capsys.readouterr()
+    assert message in err and err.count("\n") == 1 and not out
+
+
+def test_import_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deals = site_deals(4)
+    lines = [log_lines(deal.deal, list(map(parse_action, deal.actions))) for deal in deals]
+    lines[2].insert(3, "claim\t1\t7")
+    log = tmp_path / "log.txt"
+    log.write_text("\n".join(line for deal in lines for line in deal), "utf-8")
+    assert main(["import", str(log)]) == 1
+    out, err = capsys.readouterr()
+    refusal, counts = err.splitlines()
+    assert refusal.startswith(f"{log}:") and "claim" in refusal
+    assert counts == "3 deals, 1 refused"
+    found = [parse_record(line) for line in out.splitlines()]
+    for record, deal in zip(found, [deals[0], deals[1], deals[3]], strict=True):
+        assert isinstance(record, DealRecord)
+        replay(record)
+        assert (record.deal, record.actions, record.kapikia) == (
+            deal.deal, deal.actions, deal.kapikia,
+        )  # fmt: skip
+        assert str(record.seed).startswith(f"{log}:")
+    with pytest.raises(SystemExit, match="2"):
+        main(["import", str(tmp_path / "none")])
+    assert "No such file" in capsys.readouterr().err
+
+
+def site_deals(count: int) -> list[DealRecord]:
+    """Random deals by the rules of the site."""
+    rng, rules = random.Random(9), Rules.site()
+    found = []
+    for _ in range(count):
+        table = new_table()
+        prefa.deal(table, rules.flags, random_deck(rng), rng.randrange(3))
+        actions = play_out(rng, table, is_easy=False)
+        found.append(record_deal(GAME, rules, table, actions, NAMES, 0))
+    return found
