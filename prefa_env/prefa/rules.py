@@ -5,7 +5,7 @@ Rule numbers (P2, L2, A3, D4 ...) are those of `docs/rules.md`.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import IntEnum
 from functools import cached_property
 from typing import Literal, Self, get_args, get_type_hints
@@ -160,4 +160,4 @@ class Rules:
 
     def to_dict(self) -> dict[str, int | str | bool]:
         """Field names and values, as they stand in results and checkpoints."""
-        return asdict(self)
+        return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -48,13 +48,11 @@ parse_deal = PACK.parse_deal
 
 def deck_of(s: State) -> list[int]:
     """The cards as they were dealt: hands in seat order, each ascending, then the talon."""
-    deck: list[int] = []
-    for seat in range(3):
-        cards = int(s.hands[seat] | s.played[seat])
-        if seat == s.owner and s.phase != kernel._AUCTION:
-            cards = (cards | int(s.discards)) & ~int(s.talon)
-        deck += cards_of(cards)
-    return deck + cards_of(s.talon)
+    talon = int(s.talon)
+    dealt = (s.hands | s.played).tolist()
+    if s.owner >= 0 and s.phase != kernel._AUCTION:
+        dealt[s.owner] = (dealt[s.owner] | int(s.discards)) & ~talon
+    return [card for cards in (*dealt, talon) for card in cards_of(cards)]
 
 
 def game_text(dealer: int, deck: Sequence[int], actions: Sequence[int]) -> str:
