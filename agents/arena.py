@@ -246,6 +246,7 @@ _jobs: list[_Job] = []
 
 
 def _start_worker(path: Path) -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # its threads inherit that
     threading.Thread(target=_follow_parent, daemon=True).start()
     _jobs.append(pickle.loads(path.read_bytes()))  # written by the parent just before
 
@@ -259,4 +260,10 @@ def _follow_parent() -> None:
 
 
 def _play_in_worker(seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> Played:
-    return _jobs[0].play(seatings, numbers)
+    # A process may be ended while it plays, but not while it sends what it has played: the parent
+    # would wait for the rest for ever.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    try:
+        return _jobs[0].play(seatings, numbers)
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})

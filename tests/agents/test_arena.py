@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import time
 from dataclasses import replace
 from typing import Any, cast
 
@@ -420,3 +423,42 @@ def test_games_without_behaviour() -> None:
     nothing: npt.NDArray[Any] = np.zeros(0)
     assert behaviour.count("chess", nothing, nothing, nothing, nothing) == {}
     assert behaviour.shares("chess", {}) == {}
+
+
+class Endable:
+    """Raises if its process could not be ended while it plays."""
+
+    name = "endable"
+
+    def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
+        if signal.SIGTERM in blocked_signals():
+            raise RuntimeError("SIGTERM is blocked")
+        return FIRST_LEGAL.act(observations, action_masks, keys)
+
+
+def blocked_signals() -> set[int]:
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def test_processes_are_not_ended_while_they_send() -> None:
+    """Half a message would let the parent wait for the rest for ever."""
+    seatings = np.zeros((1, 3), np.int64)
+    with Arena(GAME, Rules(), [Endable()], SEEDS, 2) as arena:
+        assert len(list(arena.play(seatings, np.arange(40)))) > 1
+        assert arena._pool is not None
+        for _ in range(4):
+            assert signal.SIGTERM in arena._pool.submit(blocked_signals).result()
+
+
+@pytest.mark.slow
+def test_processes_end_whatever_they_are_doing() -> None:
+    agents = [PASS_ALWAYS, FIRST_LEGAL]
+    for attempt in range(20):
+        with (
+            contextlib.suppress(KeyboardInterrupt),
+            Arena(GAME, Rules(), agents, SEEDS, 2, 512) as arena,
+        ):
+            for number, _ in enumerate(arena.play(rotations(3), np.arange(40_000))):
+                if number == 2:
+                    time.sleep(0.003 * attempt)
+                    raise KeyboardInterrupt
