@@ -55,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         rest = "; the same command goes on" if out else ""
         fail(f"a worker was killed; too little memory for so many workers?{rest}", PROGRAM)
     except (OSError, RecordError) as error:  # a full disk, a closed pipe
-        fail(str(error), PROGRAM)
+        rest = "; the same command goes on" if out and isinstance(error, OSError) else ""
+        fail(f"{error}{rest}", PROGRAM)
 
 
 def _evaluate(config: EvaluateConfig) -> int:
@@ -114,7 +115,8 @@ def _play(evaluation: Evaluation, console: Console) -> dict[str, Path]:
                     config.rules,
                     kept,
                     config.episode,
-                    config.max_deals,
+                    evaluation.max_deals,
+                    is_begun=evaluation.is_begun,
                 )
             )
         progress = stack.enter_context(_make_progress(console))

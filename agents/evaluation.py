@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from rich.progress import Progress
 
-from prefa_env.doors import MOST_SHOWN, Episode, find_game
+from prefa_env.doors import Episode, find_game
 from prefa_env.prefa import Rules
+from prefa_env.prefa.rules import MOST_SHOWN
 
 from . import provenance
 from .agent import Agent
@@ -37,6 +38,9 @@ from .records import RecordWriter
 from .registry import make_agent
 from .statistics import FIRST_LOOK, deals_until
 from .tally import Tally, summarise
+
+_MOST_DEALS = 200
+"""Of a match, if nothing else is said: many times the usual."""
 
 _USUAL_LENGTH = 34
 """Deals of a match of rule players with the default rules, on average."""
@@ -65,8 +69,9 @@ class EvaluateConfig:
     what counts is what a player has won at the end of one."""
     deals: int = 3000
     """Deals, at least 2; every match-up plays the same cards in all its seatings."""
-    max_deals: int = 200
-    """Deals after which a match ends unfinished, and the kassas that are left are counted."""
+    max_deals: int | None = None
+    """Deals after which a match ends unfinished, and the kassas that are left are counted; 200 if
+    not given."""
     until: float | None = None
     """Stop a match-up when its 95 % interval is no wider than this either way; `deals` at most."""
     sample: int | None = None
@@ -138,6 +143,8 @@ class EvaluateConfig:
             raise ValueError(f"until is for the designs xyy and xxy, not {self.design}")
         if self.until is not None and self.deals < FIRST_LOOK:
             raise ValueError(f"until needs {FIRST_LOOK} deals or more, not {self.deals}")
+        if self.max_deals is not None and self.episode != "match":
+            raise ValueError(f"max_deals is for the episode match, not {self.episode}")
         if self.sample is not None and self.design != "league":
             raise ValueError(f"sample is for the design league, not {self.design}")
 
@@ -170,9 +177,10 @@ class Evaluation:
         if config.design == "league":
             check_openskill()  # before anything is played
         self.config = config
-        self.is_match = config.episode == "match"
+        self.max_deals: int | None = None
         self.examined = config.examine  # deals, or matches, of each match-up
-        if self.is_match:
+        if config.episode == "match":
+            self.max_deals = config.max_deals or _MOST_DEALS
             self.examined = -(-config.examine // _USUAL_LENGTH)
         self.game = find_game(config.game)
         self.seeds = SeedSet(config.seeds)
@@ -247,7 +255,8 @@ class Evaluation:
             "agents": self.identities,
             "examine": config.examine,
             "until": config.until,
-            **({"episode": "match", "max_deals": config.max_deals} if self.is_match else {}),
+            "episode": config.episode,
+            "max_deals": self.max_deals,
             **({"sample": config.sample, "deals": config.deals} if config.sample else {}),
             **({"records": str(Path(config.records).resolve())} if config.records else {}),
         }
@@ -293,7 +302,7 @@ class Evaluation:
             config.workers,
             config.batch_size,
             config.episode,
-            config.max_deals if self.is_match else None,
+            self.max_deals,
         ) as arena:
             for index, tally in enumerate(self.tallies):
                 progress.update(task, description=" against ".join(self.label(tally)))
@@ -425,6 +434,11 @@ class Evaluation:
             self.timing[entry["agent"]] = {k: entry[k] for k in ("ms", "differing")}
         else:
             self.commits.append(entry["run"]["commit"])
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the journal has been played on before: its records, if any, are its own."""
+        return bool(self.commits)
 
     @property
     def is_clean(self) -> bool:

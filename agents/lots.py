@@ -49,8 +49,7 @@ def play_lot(
     players = np.tile(seating, (len(numbers), 1))
     rows = np.empty((len(distinct), num_tables), np.int64)
     sizes = np.empty(len(distinct), np.int64)
-    results = np.zeros((4, num_tables, num_seats), np.int64)
-    settled_thirds, kapikia, kassa, illegal = results
+    kapikia, kassa, illegal = np.zeros((3, num_tables, num_seats), np.int64)
     history = _History(env)
     while not env.dones.all():
         actions = np.empty(num_tables, np.int64)
@@ -65,19 +64,17 @@ def play_lot(
             )
             _accept(env.legal_actions, env.seats, asked, chosen, actions, illegal)
         history.step(actions)
-        settled_thirds += np.where(env.deal_dones[:, None], env.finished["settled_thirds"], 0)
         kapikia += env.kapikia
         kassa += env.kassa
     shape = (len(numbers), num_seatings)
-    is_left: npt.NDArray[np.bool_] = np.zeros(num_tables, np.bool_)
-    if env.episode == "match":
-        settled_thirds[:] = _match_thirds(env)
-        is_left |= (kassa + env.rules.kassa != 0).any(axis=1)
+    is_match = env.episode == "match"
+    thirds = _match_thirds(env) if is_match else env.finished["settled_thirds"].copy()
+    is_left = (kassa + env.rules.kassa != 0).any(axis=1) & is_match
     deals = history.deals()
     return Played(
         numbers=numbers,
         seatings=seatings,
-        settled_thirds=settled_thirds.reshape(*shape, num_seats),
+        settled_thirds=thirds.reshape(*shape, num_seats),
         kapikia=kapikia.reshape(*shape, num_seats),
         kassa=kassa.reshape(*shape, num_seats),
         illegal=illegal.reshape(*shape, num_seats),

@@ -33,7 +33,8 @@ class Played:
 
     numbers: npt.NDArray[np.int64]  # [D], of the deals or matches in their set
     seatings: npt.NDArray[np.int64]  # [R, S], who sat where
-    settled_thirds: npt.NDArray[np.int64]  # [D, R, S], settled kapikia times three: exact
+    settled_thirds: npt.NDArray[np.int64]  # [D, R, S], three times what a deal is worth, exact:
+    # settled kapikia; of a match kapikia - 10 (kassa - mean) at its end
     kapikia: npt.NDArray[np.int64]  # [D, R, S], changes
     kassa: npt.NDArray[np.int64]  # [D, R, S]
     illegal: npt.NDArray[np.int64]  # [D, R, S], illegal moves

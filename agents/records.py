@@ -29,7 +29,7 @@ from prefa_env.records import (
     scan_records,
 )
 from prefa_env.render import table_text
-from prefa_env.sheet import ScoreSheet
+from prefa_env.sheet import ScoreSheet, one_line
 
 from .benchmarks import SeedSet
 from .played import Deals, Played
@@ -67,7 +67,8 @@ class RecordWriter:
             seated = [agents[index] for index in played.seatings[r]]
             seed = f"{seeds.name}:{played.numbers[d]}"
             record = self._record(played.deals, range(begin, end), seated, seed)
-            self._file.write(record.to_json() + "\n")
+            with _named(self._file):
+                self._file.write(record.to_json() + "\n")
 
     def _record(
         self, deals: Deals, rows: range, agents: Sequence[str], seed: str
@@ -90,11 +91,18 @@ class RecordWriter:
 
     def position(self) -> int:
         """Bytes written so far; they are in the file."""
-        try:
+        with _named(self._file):
             self._file.flush()
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, self._file.name) from error
         return self._file.tell()
+
+
+@contextmanager
+def _named(file: IO[str]) -> Iterator[None]:
+    """Let an error of writing to a file name it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, file.name) from error
 
 
 @contextmanager
@@ -105,6 +113,7 @@ def open_records(
     kept: int | None = None,
     episode: Episode = "deal",
     max_deals: int | None = None,
+    is_begun: bool = False,
 ) -> Iterator[RecordWriter]:
     """A writer of records.
 
@@ -115,6 +124,8 @@ def open_records(
         kept: go on after so many bytes of the file. If None the file is written anew and takes its
             name when the block ends without error (`atomic_write`).
         episode, max_deals: what is played, as `Arena` has them.
+        is_begun: the file is known to have been begun for these records, though nothing of it is
+            to be kept.
 
     Raises:
         RecordError: the file is shorter than `kept`, or nothing of it is to be kept.
@@ -134,10 +145,14 @@ def open_records(
                 f"{name} has lost records: {size} bytes, there were {kept}; bring the file back, "
                 "or choose another folder"
             )
-        if size > kept == 0:
+        if size > kept == 0 and not is_begun:
             raise RecordError(f"{name} is there already: name another file, or remove it")
         file.truncate(kept)
         yield RecordWriter(file, game, rules, episode, max_deals)
+
+
+_MOST_DIGITS = 19
+"""Of the number of a line; what is longer belongs to the name of the file."""
 
 
 def show(place: str) -> str:
@@ -152,7 +167,7 @@ def show(place: str) -> str:
         OSError: the file cannot be read.
     """
     path, colon, number = place.rpartition(":")
-    if not (colon and number.isdecimal()):
+    if not (colon and number.isdecimal() and len(number) < _MOST_DIGITS):
         path, number = place, "1"
     for line, result in scan_records(path):
         if line == int(number):
@@ -169,6 +184,7 @@ def _describe(record: Record) -> str:
     """A record in readable form; RecordError if its replay contradicts it."""
     tables = replay_deals(record)
     players = [f"player_{seat}" for seat in range(len(record.agents))]
+    agents = map(one_line, record.agents)
     if isinstance(record, MatchRecord):
         lines = [f"{record.game}, match {record.seed}: {len(record.deals)} deals"]
         seen = ScoreSheet.of_tables(players, tables).text(annotated=True)
@@ -177,7 +193,7 @@ def _describe(record: Record) -> str:
         lines = [f"{record.game}, deal {record.seed}: {record.deal}"]
         seen = table_text(tables[0])
         last = "settled   " + ", ".join(f"{value:+.2f}" for value in record.settled)
-    lines += [f"{name:9} {agent}" for name, agent in zip(players, record.agents, strict=True)]
+    lines += [f"{name:9} {agent}" for name, agent in zip(players, agents, strict=True)]
     if record.game == PREFA:
         lines += ["", seen]
     return "\n".join([*lines, last, "the replay agrees with the record"])

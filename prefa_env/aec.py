@@ -150,8 +150,9 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
             rules: default rules if None.
             episode: `"deal"`, or `"match"`: deals until all kassas are empty.
             reward: what a deal pays when it ends: `"settled"` kapikia or bare `"kapikia"`. Those of
-                a match add up to its result (settled ones up to a rounding of thirds); the last
-                reward in kapikia contains what kassas that are left are worth.
+                a match add up to its result (settled ones up to a rounding of thirds, and from
+                equal kassas); the last reward in kapikia contains what kassas that are left are
+                worth.
             render_mode: one of `metadata["render_modes"]`; None for no `render`.
             max_deals: deals after which a match ends, whatever the kassas; None for no cap.
 
@@ -297,7 +298,7 @@ class TableEnv(pettingzoo.AECEnv, EzPickle):
         return check_standings(self.game, **given)
 
     def step(self, action: int | None) -> None:
-        """Let `agent_selection` do its action; None for an agent whose deal is over.
+        """Let `agent_selection` do its action; None for an agent whose episode is over.
 
         Raises:
             IllegalActionError: names the action and what was legal; nothing has changed.

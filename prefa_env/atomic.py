@@ -64,7 +64,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def _atomic_write(path: Path, mode: str) -> Iterator[IO[Any]]:
     encoding = None if "b" in mode else "utf-8"
     if _is_special(path):
-        with path.open(mode, encoding=encoding) as file:
+        with _naming(path), path.open(mode, encoding=encoding) as file:
             yield file
         return
     path = Path(os.path.realpath(path))  # a link stays a link
@@ -72,14 +72,27 @@ def _atomic_write(path: Path, mode: str) -> Iterator[IO[Any]]:
         raise IsADirectoryError(f"cannot write {str(path)!r}: it is a folder")
     temporary = _temporary(path)
     try:
-        with temporary.open(mode, encoding=encoding) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        with _naming(path, temporary):
+            with temporary.open(mode, encoding=encoding) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _naming(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Let errors of a file that do not name it, or by its temporary name, name the path."""
+    try:
+        yield
+    except OSError as error:
+        is_ours = error.filename is None or error.filename == str(temporary)
+        if not is_ours or error.errno is None or isinstance(error, BrokenPipeError):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _is_special(path: Path) -> bool:

@@ -11,11 +11,9 @@ import numpy as np
 
 from . import prefa
 from .game import Game, GameRules
+from .prefa.rules import MOST_SHOWN
 
 GAMES: dict[str, Game] = {"prefa": prefa}
-
-MOST_SHOWN = 16_383
-"""Largest number of a match (kassa, kapikia, deals left) that observations have room for."""
 
 Episode = Literal["deal", "match"]
 Reward = Literal["settled", "kapikia"]

@@ -35,8 +35,8 @@ class Game(Protocol):
 
     The record has the fields `dealer`, `seat` (to act; -1 when the deal is over) and, each with one
     entry a seat, `kassa_change`, `kapikia_change` and `settled_thirds` of the deal, and `kapikia`
-    of the match. Both layouts begin 64-bit words
-    where the kernel writes words, and the observation has a field `phase`.
+    of the match. Both layouts begin 64-bit words where the kernel writes words, and the observation
+    has a field `phase`.
     """
 
     def __hash__(self) -> int: ...

@@ -23,9 +23,10 @@ from .game import Game, GameRules
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A copy of everything that changes in a `VectorEnv`; belongs to one game and batch size."""
+    """A copy of everything that changes in a `VectorEnv`; belongs to environments made alike."""
 
     arrays: tuple[npt.NDArray[Any], ...]
+    settings: Settings
 
 
 class VectorEnv:
@@ -82,7 +83,8 @@ class VectorEnv:
             max_deals: deals after which a match ends, whatever the kassas; None for no cap.
 
         Raises:
-            ValueError: for an unknown game or choice, or `num_envs` below 1.
+            ValueError: for an unknown game or choice, `num_envs` below 1, or `max_deals` that is no
+                cap or not of a match.
         """
         if type(num_envs) is not int or num_envs < 1:
             raise ValueError(f"num_envs must be an integer of at least 1, not {num_envs!r}")
@@ -168,6 +170,8 @@ class VectorEnv:
                 f"streams must be integers of shape ({self.num_envs},), "
                 f"not {streams.dtype} {streams.shape}"
             )
+        if (streams < 0).any() or (streams >= 2**63).any():
+            raise ValueError(f"streams must be 0 to 2^63 - 1, not {streams.min()}..{streams.max()}")
         return streams
 
     def _check_deals(self, decks: Any, dealers: Any) -> tuple[Any, Any]:
@@ -252,10 +256,10 @@ class VectorEnv:
 
     def snapshot(self) -> Snapshot:
         """Everything needed to come back to this very moment."""
-        return Snapshot(tuple(array.copy() for array in self._arrays()))
+        return Snapshot(tuple(array.copy() for array in self._arrays()), self._settings)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Come back to the moment of a snapshot. Raises ValueError if its shapes differ."""
+        """Come back to the moment of a snapshot. Raises ValueError if it is of another kind."""
         pairs = list(zip(self._arrays(), snapshot.arrays, strict=True))
         for mine, theirs in pairs:
             if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
@@ -263,6 +267,13 @@ class VectorEnv:
                     f"the snapshot is of another environment: an array of {theirs.dtype} "
                     f"{theirs.shape} where here is {mine.dtype} {mine.shape}"
                 )
+        settings = snapshot.settings._replace(key=self._settings.key)
+        for name, here, there in zip(Settings._fields, self._settings, settings, strict=True):
+            if here != there:
+                raise ValueError(
+                    f"the snapshot is of another environment: {name} is {there} there, {here} here"
+                )
+        self._settings = snapshot.settings
         for mine, theirs in pairs:
             mine[...] = theirs
         self._are_states_current = False

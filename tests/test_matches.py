@@ -234,6 +234,29 @@ def test_snapshots_of_matches() -> None:
     assert ends[0] == ends[1]
 
 
+def test_snapshots_keep_the_seed_and_know_their_kind() -> None:
+    env = VectorEnv("prefa", 2, Rules(kassa=3), "match", seed=1, max_deals=5)
+    then = env.snapshot()
+    ends = []
+    for seed in (None, 2):
+        if seed:
+            env.reset(seed=seed)
+        env.restore(then)
+        for key in range(200):
+            env.step(env.random_actions(key))
+        ends.append(env.tables.tobytes())
+    assert ends[0] == ends[1]
+    for other, name in (
+        (VectorEnv("prefa", 2, Rules(kassa=3)), "flags"),
+        (VectorEnv("prefa", 2, Rules(kassa=3), "match", max_deals=6), "max_deals"),
+        (VectorEnv("prefa", 2, Rules(kassa=4), "match", max_deals=5), "kassa"),
+    ):
+        before = other.tables.tobytes()
+        with pytest.raises(ValueError, match=f"of another environment: {name} is"):
+            other.restore(then)
+        assert other.tables.tobytes() == before
+
+
 def test_a_given_deal_is_the_first_one_only() -> None:
     rules = Rules(first_bid="seven_of_diamonds")
     env = VectorEnv("prefa", 2, rules, "match", seed=0)
@@ -326,11 +349,11 @@ def test_bad_caps(max_deals: Any) -> None:
             make(max_deals=5)
 
 
-@pytest.mark.parametrize("streams", [[1, 2, 3], 1, [0.5, 1.0], [[1, 2]]])
+@pytest.mark.parametrize("streams", [[1, 2, 3], 1, [0.5, 1.0], [[1, 2]], [2**64 - 1, 1], [-1, 0]])
 def test_bad_streams(streams: Any) -> None:
     env = VectorEnv("prefa", 2, seed=3)
     before = env.snapshot()
-    with pytest.raises(ValueError, match=r"streams must be integers of shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"streams must be (integers of shape \(2,\)|0 to 2)"):
         env.reset(seed=4, streams=streams)
     for mine, theirs in zip(before.arrays, env.snapshot().arrays, strict=True):
         assert (mine == theirs).all()

@@ -487,8 +487,8 @@ def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         ((["A", " ", "C"],), "names must be one line of text each, not ' '"),
         ((["A", "B\nb", "C"],), r"names must be one line of text each, not 'B\\nb'"),
         ((["A", "B", "C"], (1, 2)), "kassas must be 3"),
-        ((["A", "B", "C"], (1, 2, -3)), "kassas must not be below 0"),
-        ((["A", "B", "C"], (1, 2, 3), (1, 2, 3)), "kapikia must sum to 0"),
+        ((["A", "B", "C"], (1, 2, -3)), "kassas must be 3 integers of 0 to"),
+        ((["A", "B", "C"], (1, 2, 3), (1, 2, 3)), "kapikia must add up to 0"),
     ],
 )
 def test_a_bad_start(arguments: tuple[Sequence[str]], message: str) -> None:

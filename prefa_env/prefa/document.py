@@ -70,8 +70,9 @@ range of any field.
   27 play, 28 alone, 29 invite, 30 a pass in the defence.
 - **`owed`** and **`owed_together`** are filled while a contract is played (D4 of
   [the rules](rules.md#defence)).
-- **Numbers of the match** have two bytes: high · 128 + low. They and `shown_card` are there for
-  matches; where a single deal is played, they and `is_match` are zero.
+- **Numbers of the match** have two bytes: high · 128 + low; what is beyond −16384 or 16383 is shown
+  as these. They and `shown_card` are there for matches; where a single deal is played, they and
+  `is_match` are zero.
 - When the deal is over, `turn` is empty and the observation still holds all that the seat saw.
 """
 

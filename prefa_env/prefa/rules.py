@@ -47,6 +47,9 @@ class Action(IntEnum):
 
 NUM_ACTIONS = 62
 
+MOST_SHOWN = 16_383
+"""Largest number of a match (kassa, kapikia, deals left) that an observation has room for."""
+
 
 class Phase(IntEnum):
     """Phases of a deal, in order."""
@@ -127,8 +130,10 @@ class Rules:
             if allowed and not any(value == a and type(value) is type(a) for a in allowed):
                 choices = ", ".join(map(repr, allowed))
                 raise ValueError(f"rules: {field.name} must be one of {choices}, not {value!r}")
-        if type(self.kassa) is not int or not 1 <= self.kassa <= 1000:
-            raise ValueError(f"rules: kassa must be an integer of 1 to 1000, not {self.kassa!r}")
+        if type(self.kassa) is not int or not 1 <= self.kassa <= MOST_SHOWN:
+            raise ValueError(
+                f"rules: kassa must be an integer of 1 to {MOST_SHOWN}, not {self.kassa!r}"
+            )
 
     @classmethod
     def site(cls) -> Self:

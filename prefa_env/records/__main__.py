@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from ..prefa.site import Refusal
-from ..sheet import ScoreSheet
+from ..sheet import ScoreSheet, column_names
 from .files import TruncatedError, scan_records
 from .formats import MatchRecord, Record, RecordError, json_schema
 from .logs import records_of_log
@@ -91,6 +91,7 @@ def sheet_of(path: str, line: int, form: str, is_plain: bool) -> str:
         RecordError: there is no match in that line, or it contradicts its replay.
         OSError: the file cannot be read.
     """
+    result: Record | RecordError | None = None
     for number, result in scan_records(path):
         if number != line:
             continue
@@ -99,12 +100,13 @@ def sheet_of(path: str, line: int, form: str, is_plain: bool) -> str:
         if not isinstance(result, MatchRecord):
             raise RecordError(f"{path}:{line}: is a deal, not a match: it has no score sheet")
         try:
-            sheet = ScoreSheet.of_tables(result.agents, replay_deals(result))
+            sheet = ScoreSheet.of_tables(column_names(result.agents), replay_deals(result))
         except ValueError as error:
             raise RecordError(f"{path}:{line}: {error}") from None
         text: str = getattr(sheet, form)(annotated=not is_plain)
         return text
-    raise RecordError(f"{path} has no line {line}")
+    more = f" ({result})" if isinstance(result, RecordError) else ""
+    raise RecordError(f"{path} has no line {line}{more}")
 
 
 def import_log(path: str) -> int:
@@ -153,13 +155,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command == "import":
             return import_log(arguments.file)
         return check(arguments.files, arguments.all)
-    except (OSError, RecordError) as error:
+    except (ModuleNotFoundError, OSError, RecordError) as error:
         if isinstance(error, BrokenPipeError):  # whoever read the output has enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return BROKEN
         parser.error(str(error))
     except KeyboardInterrupt:
-        print("interrupted; the lines after this were not checked", file=sys.stderr)
+        print("interrupted; the lines after this were not read", file=sys.stderr)
         return INTERRUPTED
 
 

@@ -33,7 +33,7 @@ def scan_records(path: FilePath) -> Iterator[tuple[int, Record | RecordError]]:
     Raises OSError if the file cannot be read.
     """
     name, number = os.fspath(path), 0
-    with _open(path) as file:
+    with open_lines(path) as file:
         try:
             for number, line in enumerate(file, 1):
                 text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
@@ -91,7 +91,8 @@ def _parse(line: bytes, place: str) -> Record | RecordError:
         return RecordError(f"{place}: {error}")
 
 
-def _open(path: FilePath) -> AbstractContextManager[Iterable[bytes]]:
+def open_lines(path: FilePath) -> AbstractContextManager[Iterable[bytes]]:
+    """The lines of a file, of a compressed one, or of the standard input. Raises OSError."""
     if os.fspath(path) == "-":
         return nullcontext(sys.stdin.buffer)
     return gzip.open(path, "rb") if _is_compressed(path) else Path(path).open("rb")

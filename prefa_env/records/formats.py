@@ -6,15 +6,15 @@ The fields are declared here once; reading, writing and the JSON schema follow f
 from __future__ import annotations
 
 import re
+import reprlib
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-VERSION = 1
+from ..prefa.rules import MOST_SHOWN
 
-MAX_STANDING = 16383
-"""Of kassas, kapikia and deals at the start of a match: what an observation has room for."""
+VERSION = 1
 
 Option: TypeAlias = bool | int | str
 Name = Annotated[str, Meta(description="name of the game, `prefa`")]
@@ -27,9 +27,9 @@ Settled = Annotated[
     Meta(description="settled kapikia of the deal: thirds, as the nearest floating-point numbers"),
 ]
 Seed = Annotated[str | int, Meta(description="where the cards come from; not needed for a replay")]
-Kassa = Annotated[int, Meta(ge=0, le=MAX_STANDING)]
-Kapikia = Annotated[int, Meta(ge=-MAX_STANDING, le=MAX_STANDING)]
-MaxDeals = Annotated[int, Meta(ge=1, le=MAX_STANDING)]
+Kassa = Annotated[int, Meta(ge=0, le=MOST_SHOWN)]
+Kapikia = Annotated[int, Meta(ge=-MOST_SHOWN, le=MOST_SHOWN)]
+MaxDeals = Annotated[int, Meta(ge=1, le=MOST_SHOWN)]
 
 
 class RecordError(ValueError):
@@ -48,8 +48,11 @@ class _Line(_Object, frozen=True, kw_only=True, tag_field="v", tag=VERSION):
     """A record, which is a line of its own."""
 
     def to_json(self) -> str:
-        """The record in one line, without its end."""
-        return msgspec.json.encode(self).decode()
+        """The record in one line, without its end. Raises RecordError for text that is none."""
+        try:
+            return msgspec.json.encode(self).decode()
+        except UnicodeEncodeError as error:
+            raise RecordError(f"text that is no Unicode: {error.object!r}") from None
 
 
 class DealRecord(_Line, frozen=True, kw_only=True, tag=VERSION):
@@ -133,7 +136,8 @@ def parse_record(line: str | bytes) -> Record:
         if type(head.v) is not int or head.v != VERSION:
             if head.v is None:
                 raise RecordError("field 'v' is missing")
-            raise RecordError(f"field 'v': version {head.v!r} cannot be read, only {VERSION}")
+            version = reprlib.repr(head.v)
+            raise RecordError(f"field 'v': version {version} cannot be read, only {VERSION}")
         return _MATCH.decode(line) if bytes(head.deals) else _DEAL.decode(line)
     except msgspec.ValidationError as error:
         raise RecordError(_explain(str(error))) from None

@@ -5,10 +5,12 @@ A frame holds deals or matches. Needs the extra `frames`; polars if its frames a
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Any, Literal
+from numbers import Integral
+from typing import Any, Literal, TypeVar
 
 import msgspec
 import narwhals as nw
@@ -29,6 +31,11 @@ _MATCH_SEATS = {
     "kassa_end": _WHOLE,
     "score": _FLOAT,
 }
+
+
+_SEAT_COLUMN = f"(?:{'|'.join(_SEATS | _MATCH_SEATS)})_([0-9]{{1,2}})"
+
+T = TypeVar("T")
 
 
 def to_frame(records: Iterable[Record], backend: Backend = "pandas") -> Any:
@@ -63,7 +70,10 @@ def to_frame(records: Iterable[Record], backend: Backend = "pandas") -> Any:
     if short is not None:
         raise RecordError(f"not an entry for each seat: {short}")
     columns = {name: [row[name] for row in rows] for name in schema}
-    return nw.from_dict(columns, schema=schema, backend=backend).to_native()
+    try:
+        return nw.from_dict(columns, schema=schema, backend=backend).to_native()
+    except OverflowError as error:
+        raise RecordError(f"a number is too large for a frame: {error}") from None
 
 
 def from_frame(frame: Any) -> Iterator[Record]:
@@ -82,10 +92,12 @@ def from_frame(frame: Any) -> Iterator[Record]:
         raise RecordError(f"the frame has no column {', '.join(missing)}")
     if not is_match:
         for row in table.iter_rows(named=True):
-            yield DealRecord(**_common(row), **_deal_fields(row), agents=_seats(row, "agent", str))
+            yield DealRecord(
+                **_common(row), **_deal_fields(row), agents=_seats(row, "agent", _text)
+            )
         return
     rows = table.sort("match", "number").iter_rows(named=True)
-    for number, deals in groupby(rows, key=lambda row: int(row["match"])):
+    for number, deals in groupby(rows, key=lambda row: _cell(row, "match", _whole)):
         yield _match_of(number, list(deals))
 
 
@@ -96,7 +108,9 @@ def _schema(is_match: bool, seats: int) -> dict[str, Any]:
 
 
 def _num_seats(row: Mapping[str, Any]) -> int:
-    return max(1, sum(re.fullmatch(r"agent_\d+", name) is not None for name in row))
+    """Seats that have a column of whatever kind: where one lacks another, that is an error."""
+    found = (re.fullmatch(_SEAT_COLUMN, name) for name in row)
+    return max((int(match[1]) + 1 for match in found if match), default=1)
 
 
 def _row(record: DealRecord) -> dict[str, Any]:
@@ -108,6 +122,8 @@ def _row(record: DealRecord) -> dict[str, Any]:
 
 
 def _match_rows(record: MatchRecord, number: int) -> Iterator[dict[str, Any]]:
+    if not record.deals:
+        raise RecordError("a match without deals has no rows in a frame")
     if record.start is not None:
         kapikia, kassa = list(record.start.kapikia), list(record.start.kassa)
     else:
@@ -128,6 +144,8 @@ def _match_rows(record: MatchRecord, number: int) -> Iterator[dict[str, Any]]:
     for deal_number, deal in enumerate(record.deals, 1):
         before = _spread(kapikia_before=kapikia, kassa_before=kassa)
         yield {**shared, "number": deal_number, **_deal_columns(deal), **before}
+        if not len(kapikia) == len(kassa) == len(deal.kapikia) == len(deal.kassa):
+            raise RecordError(f"not an entry for each seat: {deal}")
         kapikia = [a + b for a, b in zip(kapikia, deal.kapikia, strict=True)]
         kassa = [a + b for a, b in zip(kassa, deal.kassa, strict=True)]
 
@@ -155,21 +173,27 @@ def _spread(**values: Iterable[Any]) -> dict[str, Any]:
 
 def _match_of(number: int, rows: list[dict[str, Any]]) -> MatchRecord:
     for expected, row in enumerate(rows, 1):
-        if int(row["number"]) != expected:
+        if _cell(row, "number", _whole) != expected:
             raise RecordError(f"match {number}: deal {expected} is missing, or stands twice")
     first = rows[0]
     record = MatchRecord(
         **_common(first),
-        agents=_seats(first, "agent", str),
-        max_deals=int(first["max_deals"]) or None,
+        agents=_seats(first, "agent", _text),
+        max_deals=_cell(first, "max_deals", _whole) or None,
         deals=tuple(MatchDeal(**_deal_fields(row)) for row in rows),
-        kapikia=_seats(first, "kapikia_end", int),
-        kassa=_seats(first, "kassa_end", int),
-        score=_seats(first, "score", float),
-        given=bool(first["given"]),
+        kapikia=_seats(first, "kapikia_end", _whole),
+        kassa=_seats(first, "kassa_end", _whole),
+        score=_seats(first, "score", _number),
+        given=_cell(first, "given", _truth),
     )
+    for name in ("kapikia", "kassa"):
+        before, change, end = (
+            _seats(rows[-1], column, _whole) for column in (f"{name}_before", name, f"{name}_end")
+        )
+        if tuple(a + b for a, b in zip(before, change, strict=True)) != end:
+            raise RecordError(f"match {number}: {name} does not end with its last row: deals lack")
     start = Start(
-        kassa=_seats(first, "kassa_before", int), kapikia=_seats(first, "kapikia_before", int)
+        kassa=_seats(first, "kassa_before", _whole), kapikia=_seats(first, "kapikia_before", _whole)
     )
     is_usual = not any(start.kapikia) and set(start.kassa) == {rules_of(record).kassa}
     return record if is_usual else msgspec.structs.replace(record, start=start)
@@ -177,28 +201,58 @@ def _match_of(number: int, rows: list[dict[str, Any]]) -> MatchRecord:
 
 def _common(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "game": str(row["game"]),
-        "rules": msgspec.json.decode(row["rules"], type=dict[str, bool | int | str]),
-        "seed": _parse_seed(str(row["seed"])),
+        "game": _cell(row, "game", _text),
+        "rules": _cell(row, "rules", msgspec.json.Decoder(dict[str, bool | int | str]).decode),
+        "seed": _cell(row, "seed", _parse_seed),
     }
 
 
 def _deal_fields(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "deal": str(row["deal"]),
-        "actions": tuple(str(row["actions"]).split()),
-        "kapikia": _seats(row, "kapikia", int),
-        "kassa": _seats(row, "kassa", int),
-        "settled": _seats(row, "settled", float),
+        "deal": _cell(row, "deal", _text),
+        "actions": tuple(_cell(row, "actions", _text).split()),
+        "kapikia": _seats(row, "kapikia", _whole),
+        "kassa": _seats(row, "kassa", _whole),
+        "settled": _seats(row, "settled", _number),
     }
 
 
-def _seats(row: dict[str, Any], name: str, kind: Any) -> tuple[Any, ...]:
-    columns = [f"{name}_{seat}" for seat in range(_num_seats(row))]
+def _seats(row: dict[str, Any], name: str, read: Callable[[Any], T]) -> tuple[T, ...]:
+    return tuple(_cell(row, f"{name}_{seat}", read) for seat in range(_num_seats(row)))
+
+
+def _cell(row: dict[str, Any], column: str, read: Callable[[Any], T]) -> T:
+    """A value of a row; RecordError, naming the column, if it is none."""
     try:
-        return tuple(kind(row[column]) for column in columns)
-    except (TypeError, ValueError) as error:
-        raise RecordError(f"columns {', '.join(columns)}: {error}") from None
+        return read(row[column])
+    except (TypeError, ValueError) as error:  # msgspec's errors too
+        raise RecordError(f"column {column!r}: {error}") from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"must be text, not {value!r}")
+    return value
+
+
+def _whole(value: Any) -> int:
+    # A column with gaps holds whole numbers as floats.
+    is_number = isinstance(value, Integral | float) and math.isfinite(value)
+    if not is_number or int(value) != value:
+        raise ValueError(f"must be an integer, not {value!r}")
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    if value is None or isinstance(value, str):
+        raise TypeError(f"must be a number, not {value!r}")
+    return float(value)
+
+
+def _truth(value: Any) -> bool:
+    if value not in (True, False):
+        raise ValueError(f"must be true or false, not {value!r}")
+    return bool(value)
 
 
 _NUMBER = re.compile(r"-?\d+", re.ASCII)
@@ -209,7 +263,8 @@ def _seed_text(seed: str | int) -> str:
     return str(seed) if is_plain else msgspec.json.encode(seed).decode()
 
 
-def _parse_seed(text: str) -> str | int:
+def _parse_seed(value: Any) -> str | int:
+    text = str(value) if isinstance(value, int) else _text(value)  # CSV may have made it a number
     if _NUMBER.fullmatch(text):
         return int(text)
     return msgspec.json.decode(text, type=str) if text.startswith('"') else text

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from .. import prefa
-from ..prefa.site import Refusal, read_log
-from .files import FilePath
+from ..prefa.site import Refusal, parse_log
+from .files import FilePath, open_lines
 from .formats import DealRecord
 from .recording import record_deal
 
@@ -20,7 +21,7 @@ def records_of_log(
     and the line of the deal.
 
     Args:
-        path: the log.
+        path: the log; also `.gz`, and `-` for the standard input.
         rules: the variant; by default `Rules.site()`.
 
     Raises:
@@ -28,9 +29,13 @@ def records_of_log(
     """
     rules = rules or prefa.Rules.site()
     agents = [f"seat {seat + 1}" for seat in range(prefa.NUM_SEATS)]
-    for found in read_log(path, rules):
-        if isinstance(found, Refusal):
-            yield found
-        else:
-            seed = f"{path}:{found.line}"
-            yield record_deal(prefa, rules, found.table, found.actions, agents, seed)
+    name = os.fspath(path).encode(errors="backslashreplace").decode()
+    with open_lines(path) as lines:
+        # What is no UTF-8 is kept visible, so that it spoils the deal it stands in and no other.
+        texts = (line.decode("utf-8-sig", "backslashreplace") for line in lines)
+        for found in parse_log(texts, rules, name):
+            if isinstance(found, Refusal):
+                yield found
+            else:
+                seed = f"{name}:{found.line}"
+                yield record_deal(prefa, rules, found.table, found.actions, agents, seed)

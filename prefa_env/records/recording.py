@@ -30,25 +30,26 @@ def record_deal(
     return DealRecord(
         game=game.NAME,
         rules=rules.to_dict(),
-        deal=game.deal_text(table.dealer, game.deck_of(table)),
-        actions=tuple(map(game.action_text, actions)),
         agents=tuple(agents),
-        kapikia=tuple(table.kapikia_change.tolist()),
-        kassa=tuple(table.kassa_change.tolist()),
-        settled=tuple((table.settled_thirds / 3).tolist()),
         seed=seed,
+        **_played(game, table, actions),
     )
 
 
 def record_match_deal(game: Game, table: Any, actions: Sequence[int]) -> MatchDeal:
     """The record of a deal of a match, to be taken before the next one is dealt."""
-    return MatchDeal(
-        deal=game.deal_text(table.dealer, game.deck_of(table)),
-        actions=tuple(map(game.action_text, actions)),
-        kapikia=tuple(table.kapikia_change.tolist()),
-        kassa=tuple(table.kassa_change.tolist()),
-        settled=tuple((table.settled_thirds / 3).tolist()),
-    )
+    return MatchDeal(**_played(game, table, actions))
+
+
+def _played(game: Game, table: Any, actions: Sequence[int]) -> dict[str, Any]:
+    """The fields of a deal that say what was played."""
+    return {
+        "deal": game.deal_text(table.dealer, game.deck_of(table)),
+        "actions": tuple(map(game.action_text, actions)),
+        "kapikia": tuple(table.kapikia_change.tolist()),
+        "kassa": tuple(table.kassa_change.tolist()),
+        "settled": tuple((table.settled_thirds / 3).tolist()),
+    }
 
 
 def record_match(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._jit import announce_compilation, specialise
-from ..doors import find_game
+from ..doors import check_standings, find_game
 from ..game import Deck, Game, GameRules
 from .files import FilePath, scan_records
 from .formats import DealRecord, MatchDeal, MatchRecord, Option, Record, RecordError
@@ -140,18 +140,7 @@ def _set_standings(game: Game, record: MatchRecord, table: Any) -> None:
     start = record.start
     assert start is not None
     usual = table.kassa.tolist(), table.kapikia.tolist()
-    for name, standing in (("kassa", start.kassa), ("kapikia", start.kapikia)):
-        if len(standing) != game.NUM_SEATS:
-            raise RecordError(
-                f"field 'start.{name}' must have {game.NUM_SEATS} entries: {list(standing)}"
-            )
-    if not any(start.kassa):
-        raise RecordError("field 'start.kassa' is all 0: the match would be over (S6)")
-    if sum(start.kapikia) != 0:
-        raise RecordError(
-            f"field 'start.kapikia' must sum to 0 (P5), not {sum(start.kapikia)}: "
-            f"{list(start.kapikia)}"
-        )
+    _attempt("start", lambda given: check_standings(game, given.kassa, given.kapikia), start)
     if (list(start.kassa), list(start.kapikia)) == usual:
         raise RecordError("field 'start' is the usual start of these rules: leave it out")
     table.kassa[:] = start.kassa
@@ -214,6 +203,10 @@ def _attempt(name: str, function: Callable[[Any], Any], value: Any) -> Any:
 @lru_cache(maxsize=64)
 def _rules(game: Game, options: bytes) -> GameRules:
     named: dict[str, Option] = msgspec.json.decode(options)
+    known = game.Rules().to_dict()
+    for name in named:
+        if name not in known:
+            raise ValueError(f"no such option: {name!r} (there are {', '.join(known)})")
     return game.Rules(**named)
 
 

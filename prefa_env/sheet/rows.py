@@ -9,6 +9,8 @@ from typing import Self
 
 import numpy as np
 
+from .. import prefa
+from ..doors import check_standings
 from ..prefa import (
     DTYPE,
     MATCH,
@@ -43,6 +45,20 @@ class Row:
     kapikia_change: Cells = _BLANK
 
 
+def one_line(name: str) -> str:
+    """A name without line ends and characters that cannot be seen."""
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())
+
+
+def column_names(agents: Sequence[str]) -> list[str]:
+    """Names for a sheet from those of agents: one line each, and told apart by their seats."""
+    names = [one_line(agent) for agent in agents]
+    return [
+        name if name and names.count(name) == 1 else f"{name} {seat}".lstrip()
+        for seat, name in enumerate(names)
+    ]
+
+
 class ScoreSheet:
     """Kassa and kapikia of a match, line by line.
 
@@ -64,23 +80,21 @@ class ScoreSheet:
             kassas, kapikia: how the match stands before the first deal that is added.
 
         Raises:
-            ValueError: not three of each; an empty name or one of several lines; a kassa below 0;
-                kapikia that do not sum to 0.
+            ValueError: not three of each; a name that is not one line; standings that no match
+                has (`doors.check_standings`).
         """
-        for what, values in (("names", names), ("kassas", kassas), ("kapikia", kapikia)):
-            if isinstance(values, str) or len(values) != NUM_SEATS:
-                raise ValueError(f"{what} must be {NUM_SEATS}, one a seat, not {values!r}")
+        if isinstance(names, str) or len(names) != NUM_SEATS:
+            raise ValueError(f"names must be {NUM_SEATS}, one a seat, not {names!r}")
         for name in names:
-            if not name.strip() or len(name.splitlines()) > 1:
-                raise ValueError(f"names must be one line of text each, not {name!r}")
-        if min(kassas) < 0:
-            raise ValueError(f"kassas must not be below 0: {tuple(kassas)}")
-        if sum(kapikia) != 0:
-            raise ValueError(f"kapikia must sum to 0: {tuple(kapikia)}")
+            if not name or name != one_line(name):
+                raise ValueError(
+                    f"names must be one line of text each, not {name!r}: `column_names` makes such"
+                )
+        standings = check_standings(prefa, kassas, kapikia)
         self.names = tuple(names)
         self._standing: State = np.zeros(1, DTYPE)[0]
-        self._standing.kassa[:] = kassas
-        self._standing.kapikia[:] = kapikia
+        for field, values in standings.items():
+            self._standing[field][:] = values
         self._start = Row("start", self.kassa, kapikia=self.kapikia if any(kapikia) else _BLANK)
         self._deals: list[list[Row]] = []
 

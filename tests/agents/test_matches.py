@@ -256,10 +256,31 @@ def test_a_folder_of_deals_is_none_of_matches(
     arguments += ["--out", str(tmp_path / "out")]
     assert evaluate.main(arguments) == 0
     for options, name in (
-        (["--episode", "match"], "episode was None and is now 'match'"),
+        (["--episode", "match"], "episode was 'deal' and is now 'match'"),
         (["--episode", "week"], "episode"),
         (["--episode", "match", "--max_deals", "0"], "max_deals must be 1 to"),
+        (["--max_deals", "5"], "max_deals is for the episode match, not deal"),
     ):
         with pytest.raises(SystemExit):
             evaluate.main([*arguments, *options])
         assert name in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_an_evaluation_stopped_in_its_first_lot_goes_on(tmp_path: Path, episode: str) -> None:
+    out, records = tmp_path / "out", tmp_path / "records"
+    arguments = ["--candidates", "uniform", "--fields", "heuristic", "--timed", "0", "--examine"]
+    arguments += ["0", "--deals", "6", "--episode", episode, "--batch_size", "2", "--out", str(out)]
+    arguments += ["--records", str(records)]
+    assert evaluate.main(arguments) == 0
+    whole = records.read_bytes()
+    journal = (out / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    # As it is when the records of the first lot are there, and its journal is not yet.
+    (out / "journal.jsonl").write_bytes(journal[0])
+    records.write_bytes(whole[: len(whole) // 3])
+    assert evaluate.main(arguments) == 0
+    assert records.read_bytes() == whole
+    # Nor is a file taken that was there before.
+    with pytest.raises(SystemExit):
+        evaluate.main([*arguments[:-3], str(tmp_path / "other"), *arguments[-2:]])
+    assert records.read_bytes() == whole

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from prefa_env import prefa
@@ -20,6 +21,7 @@ from prefa_env.prefa.site import log_lines
 from prefa_env.records import (
     DealRecord,
     Record,
+    RecordError,
     json_schema,
     parse_record,
     record_deal,
@@ -124,7 +126,7 @@ def test_an_interruption_is_clean() -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err == b"interrupted; the lines after this were not checked\n"
+    assert err == b"interrupted; the lines after this were not read\n"
 
 
 def test_the_score_sheet_of_a_match(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,6 +141,40 @@ def test_the_score_sheet_of_a_match(good: Path, capsys: pytest.CaptureFixture[st
     ):
         assert main([*command, *options]) == 0
         assert capsys.readouterr().out == expected + "\n"
+
+
+def test_players_of_one_name_are_told_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.jsonl"
+    for agents, names in (
+        (("a", "b", "a"), ["a 0", "b", "a 2"]),
+        (("", "x\n y\x1b", "  "), ["0", "x y", "2"]),
+    ):
+        match = msgspec.structs.replace(RECORDS[1], agents=agents)
+        write_records(path, [match])
+        assert main(["check", str(path)]) == 0
+        capsys.readouterr()
+        assert main(["sheet", str(path)]) == 0
+        sheet = ScoreSheet.of_tables(names, replay_deals(match))
+        assert capsys.readouterr().out == sheet.text(annotated=True) + "\n"
+
+
+def test_what_the_command_cannot_do_is_said_in_a_line(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(SystemExit, match="2"):
+        main(["sheet", str(good), "--line", "2", "--format", "html"])
+    assert "needs jinja2: pip install" in capsys.readouterr().err
+    line = log_lines(site_deals(1)[0].deal, list(map(parse_action, site_deals(1)[0].actions)))
+    log = os.fsencode(tmp_path) + b"/\xff.txt"
+    Path(os.fsdecode(log)).write_text("\n".join(line), "utf-8")
+    assert main(["import", os.fsdecode(log)]) == 0
+    record = parse_record(capsys.readouterr().out)
+    assert str(record.seed).endswith("\\udcff.txt:1")
+    with pytest.raises(RecordError, match="no Unicode"):
+        msgspec.structs.replace(record, seed="\udcff").to_json()
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,47 @@ def test_what_is_no_frame_of_records() -> None:
         list(from_frame(holed))
     deals = to_frame(DEALS, "pandas").astype({"kassa_0": object})
     deals.loc[1, "kassa_0"] = "many"
-    with pytest.raises(RecordError, match=r"columns kassa_0, kassa_1, kassa_2: .*many"):
+    with pytest.raises(RecordError, match=r"column 'kassa_0': must be an integer, not 'many'"):
         list(from_frame(deals))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("rules", "{", "column 'rules': "),
+        ("seed", '"', "column 'seed': "),
+        ("deal", None, "column 'deal': must be text"),
+        ("agent_0", None, "column 'agent_0': must be text, not None"),
+        ("kapikia_0", 1.7, "column 'kapikia_0': must be an integer, not 1.7"),
+        ("kassa_2", float("nan"), "column 'kassa_2': must be an integer, not nan"),
+        ("settled_1", "x", "column 'settled_1': must be a number, not 'x'"),
+        ("max_deals", float("nan"), "column 'max_deals': must be an integer, not nan"),
+        ("match", float("nan"), "column 'match': must be an integer, not nan"),
+        ("given", "yes", "column 'given': must be true or false, not 'yes'"),
+    ],
+)
+def test_bad_cells_are_named(column: str, value: Any, message: str) -> None:
+    records = MATCHES if column in {"max_deals", "match", "given"} else DEALS
+    frame = to_frame(records, "pandas").astype({column: object})
+    frame.loc[0, column] = value
+    with pytest.raises(RecordError, match=message):
+        list(from_frame(frame))
+
+
+def test_seats_and_rows_that_lack() -> None:
+    frame = to_frame(DEALS, "pandas")
+    with pytest.raises(RecordError, match="the frame has no column agent_2"):
+        list(from_frame(frame.drop(columns=["agent_2"])))
+    matches = to_frame(MATCHES, "pandas")
+    last = matches.groupby("match").number.transform("max")
+    long = next(number for number, match in enumerate(MATCHES, 1) if len(match.deals) > 2)
+    cut = matches[(matches.match != long) | (matches.number != last)]
+    with pytest.raises(RecordError, match=f"match {long}: .* does not end with its last row"):
+        list(from_frame(cut))
+    with pytest.raises(RecordError, match="without deals"):
+        to_frame([replace(MATCHES[0], deals=())])
+    with pytest.raises(RecordError, match="too large"):
+        to_frame([replace(DEALS[0], kapikia=(10**30, 0, 0))])
 
 
 def test_a_match_from_other_standings() -> None:
