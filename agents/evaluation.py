@@ -17,7 +17,7 @@ from prefa_env.prefa import Rules
 from . import provenance
 from .agent import Agent
 from .analysis import timing
-from .arena import Arena, one_thread
+from .arena import Arena
 from .benchmarks import SeedSet, benchmark_hash
 from .cli import Names
 from .composite import combine
@@ -29,7 +29,8 @@ from .designs import (
     league,
     one_against_copies,
 )
-from .journal import JOURNAL, SETUP, Journal, JournalError
+from .folder import FolderError
+from .journal import JOURNAL, SETUP, Journal
 from .lots import AgentError
 from .played import Played
 from .ratings import check_openskill
@@ -37,6 +38,7 @@ from .records import RecordWriter
 from .registry import make_agent
 from .statistics import FIRST_LOOK, deals_until
 from .tally import Tally, summarise
+from .workers import one_thread
 
 _USUAL_LENGTH = 34
 """Deals of a match of rule players with the default rules, on average."""
@@ -398,14 +400,14 @@ class Evaluation:
         """Take over what a journal of the same setup has.
 
         Raises:
-            JournalError: an entry is not one of an evaluation.
+            FolderError: an entry is not one of an evaluation.
             ValueError: it has more deals than the config asks for.
         """
         for number, entry in enumerate(entries, 1):
             try:
                 self._take_over(entry)
             except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-                raise JournalError(
+                raise FolderError(
                     f"line {number} of the journal is none of an evaluation ({error!r}); cut the "
                     "file off before that line to play the rest again"
                 ) from None
