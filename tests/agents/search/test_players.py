@@ -197,11 +197,11 @@ def test_values_are_what_minimax_says_for_whom_the_seat_plays() -> None:
             continue
         _, observations, masks, keys = rows([table])
         hands = np.roll(table.hands, -int(table.seat))
-        found = []
+        found: list[bool] = []
 
         def believe(seen: Any, tables: Any, hands: Any = hands, found: Any = found) -> Any:
             is_this = (tables["hands"] == hands).all(axis=1)
-            found.append(is_this.any())
+            found.append(bool(is_this.any()))
             return is_this.astype(np.float64)
 
         (values,) = Pimc(40, weigh=believe).values(observations, masks, keys)

@@ -114,7 +114,7 @@ def test_more_deals_are_added(config: TeachingConfig, tmp_path: Path) -> None:
     assert len(before) == 2  # rounded up
     run(config)
     assert len(shards(config)) == 4 and shards(config).items() > before.items()
-    assert len({data for data in shards(config).values()}) == 4
+    assert len(set(shards(config).values())) == 4
     deals = np.concatenate([shard.trajectories // 9 for shard in load_shards(config.out)])
     assert set(deals.tolist()) == set(range(12))
 
@@ -137,8 +137,8 @@ def test_settings_decide_what_is_played(config: TeachingConfig, tmp_path: Path) 
     run(config)
     setup = json.loads((Path(config.out) / SETUP_FILE).read_text("utf-8"))
     assert setup == config.setup
-    for name, value in (("seed", 2), ("epsilon", 0.5)):
-        other = replace(config, out=str(tmp_path / name), **{name: value})
+    for changed in (replace(config, seed=2), replace(config, epsilon=0.5)):
+        other = replace(changed, out=str(tmp_path / f"{changed.seed} {changed.epsilon}"))
         run(other)
         arrays = [next(load_shards(folder.out)) for folder in (config, other)]
         assert arrays[0].actions.tobytes() != arrays[1].actions.tobytes()

@@ -116,7 +116,7 @@ def test_a_bad_file_is_named_skipped_and_counted(damage: str, tmp_path: Path) ->
     path = folder / shard_name(1)
     act, message = DAMAGES[damage]
     act(path)
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="skipped") as caught:
         shards = list(load_shards(folder))
     texts = [str(warning.message) for warning in caught]
     assert len(texts) == 2
@@ -131,7 +131,7 @@ def test_nothing_usable_is_one_error(tmp_path: Path) -> None:
     folder = write(tmp_path / "a", 2)
     for number in range(2):
         _truncate(folder / shard_name(number))
-    with pytest.raises(FolderError, match="none of the 2 shards at .* can be used"):
+    with pytest.raises(FolderError, match=r"none of the 2 shards at .* can be used"):
         list(load_shards(folder))
 
 
