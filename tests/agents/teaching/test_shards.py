@@ -15,7 +15,14 @@ from agents.benchmarks import SeedSet
 from agents.folder import FolderError
 from agents.teaching import Decisions, concatenate, load_shards
 from agents.teaching.play import play_deals
-from agents.teaching.shards import SETUP_FILE, describe, encode, shard_name
+from agents.teaching.shards import (
+    SETUP_FILE,
+    ShardError,
+    describe,
+    encode,
+    read_shard,
+    shard_name,
+)
 from prefa_env import VectorEnv, prefa
 from prefa_env.prefa import Rules
 from tests.agents.teaching.chance import Chance
@@ -72,6 +79,11 @@ def _flip_a_byte(path: Path) -> None:
     path.write_bytes(data)
 
 
+def _write_one_array(path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+
+
 def _change(path: Path, **arrays: Any) -> None:
     with np.load(path) as file:
         kept = dict(file)
@@ -83,7 +95,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a byte changed": (_flip_a_byte, "cannot be read"),
     "empty": (lambda path: path.write_bytes(b""), "cannot be read"),
     "no archive": (lambda path: path.write_bytes(b"hello"), "cannot be read"),
-    "one array": (lambda path: np.save(path.open("wb"), np.zeros(3)), "no shard"),
+    "one array": (_write_one_array, "no shard"),
     "pickled": (
         lambda path: _change(path, actions=np.array([{}], dtype=object)),
         "cannot be read",
@@ -124,6 +136,29 @@ def test_a_bad_file_is_named_skipped_and_counted(damage: str, tmp_path: Path) ->
     assert texts[1] == f"skipped 1 of 3 shards at {folder}"
     numbers = [int(shard.trajectories[0]) // 9 // DEALS for shard in shards]
     assert numbers == [0, 2]
+
+
+def test_no_broken_byte_is_taken_for_data(tmp_path: Path) -> None:
+    """Each is noticed, unless it stands for nothing that is read, such as a date."""
+    folder = write(tmp_path / "a", 1)
+    setup = json.loads((folder / SETUP_FILE).read_text("utf-8"))
+    path = folder / shard_name(0)
+    data, expected = path.read_bytes(), decisions_of(0)
+    rng = np.random.default_rng(0)
+    ends = np.r_[:60, -800:0]  # heads of the first array and of the archive
+    noticed = 0
+    for place in np.r_[ends, rng.integers(len(data), size=100)]:
+        broken = bytearray(data)
+        broken[place] ^= 1 << rng.integers(8)
+        path.write_bytes(broken)
+        try:
+            decisions = read_shard(path, prefa, setup)
+        except ShardError:
+            noticed += 1
+            continue
+        for name, array in vars(expected).items():
+            assert getattr(decisions, name).tobytes() == array.tobytes()
+    assert noticed > 400
 
 
 @pytest.mark.filterwarnings("ignore:skipped a shard")
