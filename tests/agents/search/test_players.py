@@ -67,13 +67,16 @@ def test_number_of_processes_changes_nothing(spec: str) -> None:
         for workers in (1, 2)
     }
     assert [lot.numbers[0] for lot in lots[2]] == sorted(lot.numbers[0] for lot in lots[2])
-    for name in ("settled_thirds", "actions"):
-        one, two = (
-            [row.tolist() for lot in lots[workers] for row in getattr(lot, name)]
-            for workers in (1, 2)
-        )
-        longest = [[[a for a in r if a != -1] for r in row] for row in one]
-        assert longest == [[[a for a in r if a != -1] for r in row] for row in two]
+    one, two = (
+        [
+            (lot.settled_thirds[d].tolist(), [a for a in row.tolist() if a != -1])
+            for lot in lots[workers]
+            for d in range(len(lot))
+            for row in lot.deals.actions[3 * d : 3 * d + 3]
+        ]
+        for workers in (1, 2)
+    )
+    assert one == two and len(one) == 15
 
 
 def test_cards_are_worth_what_minimax_says() -> None:
