@@ -192,23 +192,25 @@ def test_values_go_with_the_choice(spec: str) -> None:
 
 def test_values_are_what_minimax_says_for_whom_the_seat_plays() -> None:
     """Of the one world that is believed in; an invited hand plays for the inviter."""
+    hands = np.zeros(3, np.int64)
+    is_drawn = [False]
+
+    def believe(seen: Any, tables: Any) -> Any:
+        is_this = (tables["hands"] == hands).all(axis=1)
+        is_drawn[0] = bool(is_this.any())
+        return is_this.astype(np.float64)
+
+    player = Pimc(20, weigh=believe)
     checked = invited = 0
-    for table, _ in positions("worth", 150, Rules()):
+    for table, _ in positions("worth", 60, Rules()):
         legal = members(prefa.legal_actions(table))
         left = 10 - int(sum(table.tricks))
         if table.phase != Phase.PLAY or left > 3 or len(legal) < 2:
             continue
         _, observations, masks, keys = rows([table])
-        hands = np.roll(table.hands, -int(table.seat))
-        found: list[bool] = []
-
-        def believe(seen: Any, tables: Any, hands: Any = hands, found: Any = found) -> Any:
-            is_this = (tables["hands"] == hands).all(axis=1)
-            found.append(bool(is_this.any()))
-            return is_this.astype(np.float64)
-
-        (values,) = Pimc(40, weigh=believe).values(observations, masks, keys)
-        if not found[0]:
+        hands[:] = np.roll(table.hands, -int(table.seat))
+        (values,) = player.values(observations, masks, keys)
+        if not is_drawn[0]:
             continue
         payee = int(prefa.beneficiary(table))
         for card in legal:
