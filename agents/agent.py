@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ Observations = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
 Keys = npt.NDArray[np.uint64]
 Actions = npt.NDArray[np.int64]
+Values = npt.NDArray[np.float32]
 
 
 class Agent(Protocol):
@@ -30,6 +31,22 @@ class Agent(Protocol):
 
         Returns:
             int64 [B], legal actions.
+        """
+
+
+@runtime_checkable
+class ValuingAgent(Agent, Protocol):
+    """An agent that can say what actions are worth to it."""
+
+    def assess(
+        self, observations: Observations, action_masks: Masks, keys: Keys
+    ) -> tuple[Actions, Values]:
+        """Choose as `act` does, and say what the choice was made from.
+
+        Returns:
+            int64 [B], what `act` returns; float32 [B, A], settled kapikia that each action is
+            expected to bring to whom the seat to act plays for, NaN for actions that are illegal or
+            were not valued.
         """
 
 

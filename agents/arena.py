@@ -6,21 +6,12 @@ processes: decks and all chance are keyed (see `benchmarks`).
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import pickle
-import signal
-import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,6 +26,7 @@ from .agent import Agent
 from .benchmarks import SeedSet
 from .lots import play_lot
 from .played import Played
+from .workers import Workers, one_thread
 
 
 class Arena:
@@ -70,9 +62,7 @@ class Arena:
         self._job = _Job(game, rules, agents, seeds, episode, max_deals)
         self._workers = workers
         self._batch_size = batch_size
-        self._pool: ProcessPoolExecutor | None = None
-        self._others: list[Any] = []
-        self._files = ExitStack()
+        self._processes = Workers(workers, self._job.play)
 
     def __enter__(self) -> Self:
         return self
@@ -83,14 +73,7 @@ class Arena:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._pool is None:
-            return
-        if error is not None:  # do not wait for lots that nobody wants any more
-            for process in multiprocessing.active_children():
-                if process not in self._others:
-                    process.terminate()
-        self._pool.shutdown(cancel_futures=True)
-        self._files.close()
+        self._processes.__exit__(kind, error, trace)
 
     def play(
         self, seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]
@@ -119,9 +102,7 @@ class Arena:
         waiting: deque[Future[Played]] = deque()
         try:
             for first, last in _lots(len(numbers), size, first=1):
-                pool = self._pool or self._start()
-                with _interrupts_held():  # a process that it starts inherits that
-                    waiting.append(pool.submit(_play_in_worker, seatings, numbers[first:last]))
+                waiting.append(self._processes.submit(seatings, numbers[first:last]))
                 if len(waiting) >= 2 * self._workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -129,16 +110,6 @@ class Arena:
         finally:  # of a caller that has seen enough
             for future in waiting:
                 future.cancel()
-
-    def _start(self) -> ProcessPoolExecutor:
-        context = multiprocessing.get_context("spawn")  # a fork may copy a lock that is held
-        self._others = multiprocessing.active_children()
-        # Not through the pipe of a new process: it is small, and if the process is killed before
-        # it has read all, this one would wait for it for ever.
-        path = Path(self._files.enter_context(TemporaryDirectory(prefix="prefa-"))) / "job"
-        path.write_bytes(pickle.dumps(self._job))
-        self._pool = ProcessPoolExecutor(self._workers, context, _start_worker, (path,))
-        return self._pool
 
 
 def play(
@@ -175,19 +146,6 @@ def _lots(deals: int, batch_size: int | None, first: int = 0) -> Iterator[tuple[
             size = min(2 * size, _MOST_AT_ONCE)
 
 
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait; new processes hold it for good: this one answers it for all."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-# -- in a process ---------------------------------------------------------------------------------
-
-
 @dataclass
 class _Job:
     """What a process needs to play deals."""
@@ -220,50 +178,3 @@ class _Job:
             )
         with one_thread():
             return play_lot(self.env, self.agents, seatings, self.seeds, numbers)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let PyTorch, if an agent brought it, compute in one thread.
-
-    Threads would fight over the cores with the other processes, and another number of them may add
-    up a network's sums in another order.
-    """
-    torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-_jobs: list[_Job] = []
-"""In a worker: what it was started for."""
-
-
-def _start_worker(path: Path) -> None:
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # its threads inherit that
-    threading.Thread(target=_follow_parent, daemon=True).start()
-    _jobs.append(pickle.loads(path.read_bytes()))  # written by the parent just before
-
-
-def _follow_parent() -> None:
-    """End this process when the one that started it is gone, however it went."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _play_in_worker(seatings: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> Played:
-    # A process may be ended while it plays, but not while it sends what it has played: the parent
-    # would wait for the rest for ever.
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    try:
-        return _jobs[0].play(seatings, numbers)
-    finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})

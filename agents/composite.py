@@ -11,7 +11,17 @@ import numpy.typing as npt
 from prefa_env.prefa import OBSERVATION
 from prefa_env.prefa.rules import Phase
 
-from .agent import Actions, Agent, Keys, Masks, Observations, OpenAgent, ask
+from .agent import (
+    Actions,
+    Agent,
+    Keys,
+    Masks,
+    Observations,
+    OpenAgent,
+    Values,
+    ValuingAgent,
+    ask,
+)
 
 _IS_PLAY = OBSERVATION["phase"].start + Phase.PLAY
 
@@ -42,6 +52,25 @@ class _Composite(_Pair):
         )
 
 
+class _ValuingComposite(_Composite):
+    """Of two players of whom one may be silent on what actions are worth."""
+
+    def assess(
+        self, observations: Observations, action_masks: Masks, keys: Keys
+    ) -> tuple[Actions, Values]:
+        """See `ValuingAgent.assess`."""
+        values = np.full(np.shape(action_masks), np.nan, np.float32)
+
+        def act(player: Agent, rows: npt.NDArray[np.bool_]) -> Actions:
+            asked = observations[rows], action_masks[rows], keys[rows]
+            if not isinstance(player, ValuingAgent):
+                return player.act(*asked)
+            actions, values[rows] = player.assess(*asked)
+            return actions
+
+        return self._divide(observations, act), values
+
+
 class _OpenComposite(_Pair, OpenAgent):
     def act_open(
         self,
@@ -63,4 +92,6 @@ def combine(bidder: Agent, card_player: Agent) -> Agent:
     """An agent that asks one before the first card, and the other from then on."""
     if isinstance(bidder, OpenAgent) or isinstance(card_player, OpenAgent):
         return _OpenComposite(bidder, card_player)
+    if isinstance(bidder, ValuingAgent) or isinstance(card_player, ValuingAgent):
+        return _ValuingComposite(bidder, card_player)
     return _Composite(bidder, card_player)

@@ -18,7 +18,7 @@ from prefa_env.prefa.rules import MOST_SHOWN
 from . import provenance
 from .agent import Agent
 from .analysis import timing
-from .arena import Arena, one_thread
+from .arena import Arena
 from .benchmarks import SeedSet, benchmark_hash
 from .cli import Names
 from .composite import combine
@@ -30,7 +30,8 @@ from .designs import (
     league,
     one_against_copies,
 )
-from .journal import JOURNAL, SETUP, Journal, JournalError
+from .folder import FolderError
+from .journal import JOURNAL, SETUP, Journal
 from .lots import AgentError
 from .played import Played
 from .ratings import check_openskill
@@ -38,6 +39,7 @@ from .records import RecordWriter
 from .registry import make_agent
 from .statistics import FIRST_LOOK, deals_until
 from .tally import Tally, summarise
+from .workers import one_thread
 
 _MOST_DEALS = 200
 """Of a match, if nothing else is said: many times the usual."""
@@ -407,14 +409,14 @@ class Evaluation:
         """Take over what a journal of the same setup has.
 
         Raises:
-            JournalError: an entry is not one of an evaluation.
+            FolderError: an entry is not one of an evaluation.
             ValueError: it has more deals than the config asks for.
         """
         for number, entry in enumerate(entries, 1):
             try:
                 self._take_over(entry)
             except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-                raise JournalError(
+                raise FolderError(
                     f"line {number} of the journal is none of an evaluation ({error!r}); cut the "
                     "file off before that line to play the rest again"
                 ) from None

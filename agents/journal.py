@@ -7,24 +7,16 @@ time may write.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from contextlib import suppress
-from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any
 
-from prefa_env.atomic import atomic_write
+from .folder import Folder, FolderError
 
 SETUP, JOURNAL = "setup.json", "journal.jsonl"
 
 
-class JournalError(ValueError):
-    """A folder of another evaluation, or a journal that cannot be used."""
-
-
-class Journal:
+class Journal(Folder):
     """An open journal; a context."""
 
     def __init__(self, folder: str | os.PathLike[str], setup: dict[str, Any]) -> None:
@@ -35,91 +27,42 @@ class Journal:
             setup: what is played, in plain values; that of an older journal must be the same.
 
         Raises:
-            JournalError: names what differs, or the line that is broken.
+            FolderError: names what differs, or the line that is broken.
             OSError: the folder cannot be written.
         """
-        self.folder = Path(folder)
-        if self.folder.exists() and not self.folder.is_dir():
-            raise JournalError(f"{self.folder} is a file, not the folder of an evaluation")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not (self.folder / SETUP).exists() and any(map(_is_foreign, self.folder.iterdir())):
-            raise JournalError(
-                f"{self.folder} is not empty and holds no {SETUP}: choose another folder"
-            )
-        self._file: IO[bytes] = (self.folder / JOURNAL).open("ab+")
+        super().__init__(folder, "evaluation", SETUP, JOURNAL, setup)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            raise JournalError(f"another process is writing to {self.folder}") from None
-        try:
-            self._check(json.loads(json.dumps(setup)))
             self.entries = self._read()
         except BaseException:
-            self._file.close()
+            self.file.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with suppress(OSError):  # a full disk was said when the entry was written
-            self._file.close()
 
     def append(self, entry: dict[str, Any]) -> None:
         """Write one more entry. Raises OSError; what was there before stays readable."""
         try:
-            self._file.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
-            self._file.flush()
+            self.file.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
+            self.file.flush()
         except OSError as error:
-            path = str(self.folder / JOURNAL)
+            path = str(self.path / JOURNAL)
             raise OSError(
                 error.errno, f"{error.strerror}; what was played so far is kept", path
             ) from error
 
-    def _check(self, setup: dict[str, Any]) -> None:
-        path = self.folder / SETUP
-        if not path.exists():
-            with atomic_write(path) as file:
-                json.dump(setup, file, indent=2, ensure_ascii=False)
-                file.write("\n")
-            return
-        try:
-            before = dict(json.loads(path.read_text(encoding="utf-8")))
-        except (TypeError, ValueError) as error:
-            raise JournalError(f"{path} is broken: {error}; choose another folder") from None
-        for name in {**before, **setup}:
-            if before.get(name) != setup.get(name):
-                raise JournalError(
-                    f"{self.folder} holds another evaluation: {name} was {before.get(name)!r} and "
-                    f"is now {setup.get(name)!r}; choose another folder"
-                )
-
     def _read(self) -> list[dict[str, Any]]:
         """All whole entries; whatever follows them is cut off."""
-        self._file.seek(0)
+        self.file.seek(0)
         entries = []
         size = 0
-        for number, line in enumerate(self._file, 1):
+        for number, line in enumerate(self.file, 1):
             if not line.endswith(b"\n"):
                 break
             try:
                 entries.append(json.loads(line))
             except ValueError as error:
-                raise JournalError(
-                    f"{self.folder / JOURNAL}:{number} is broken: {error}; cut the file off before "
+                raise FolderError(
+                    f"{self.path / JOURNAL}:{number} is broken: {error}; cut the file off before "
                     "that line to play the rest again"
                 ) from None
             size += len(line)
-        self._file.truncate(size)
+        self.file.truncate(size)
         return entries
-
-
-def _is_foreign(path: Path) -> bool:
-    """Whether a file is not what a run that was killed at its very start may have left."""
-    return path.name != JOURNAL and not path.name.startswith(f".{SETUP}")

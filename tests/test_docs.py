@@ -22,6 +22,7 @@ from agents.benchmarks import BENCHMARKS
 from agents.cli import Names
 from agents.evaluation import EvaluateConfig
 from agents.exploiter import ExploiterConfig
+from agents.teaching.generation import TeachingConfig
 from agents.trainer import TrainConfig
 from prefa_env import solver
 from prefa_env.prefa import Rules, document, floor_kassa, parse_action, payments
@@ -261,6 +262,7 @@ def in_the_table(value: Any) -> str:
         ("training.md", TrainConfig),
         ("evaluation.md", EvaluateConfig),
         ("exploiter.md", ExploiterConfig),
+        ("teaching.md", TeachingConfig),
     ],
 )
 def test_options_of_the_scripts(page: str, config: Callable[[], Any]) -> None:

@@ -14,7 +14,7 @@ from prefa_env.prefa.rules import NUM_CARDS, Phase, Rules
 from prefa_env.prefa.state import DTYPE, State
 from prefa_env.solver import Memory
 
-from ..agent import Actions, Keys, Masks, Observations
+from ..agent import Actions, Keys, Masks, Observations, Values
 from ..heuristic import Heuristic
 from ..heuristic.view import DTYPE as VIEW_DTYPE
 from ..heuristic.view import View, decode
@@ -64,12 +64,30 @@ class Pimc:
         self._sampler = Sampler(self._model.tables, self._model.style, weigh)
         self._by_tricks = by_tricks
         self._caution = caution
+        self._sum_of_one = worlds * (1 if by_tricks else 3)  # money is summed up in thirds
         self._memory = Memory()
         self._tables = np.zeros(3, DTYPE)
         self._view = np.zeros(1, VIEW_DTYPE)
 
     def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
         """See `Agent.act`.
+
+        Raises NoWorldError for a row that cannot have come from a game of these rules.
+        """
+        return self.assess(observations, action_masks, keys)[0]
+
+    def values(self, observations: Observations, action_masks: Masks, keys: Keys) -> Values:
+        """The values of `assess` alone."""
+        return self.assess(observations, action_masks, keys)[1]
+
+    def assess(
+        self, observations: Observations, action_masks: Masks, keys: Keys
+    ) -> tuple[Actions, Values]:
+        """See `ValuingAgent.assess`; values are means over the worlds.
+
+        A row has no values at all where there is no choice: where one action is legal, or, before
+        the first card, only one is worth a look (see `screening`). A card played for tricks is
+        worth tricks to the advantage of its side, not kapikia.
 
         Raises NoWorldError for a row that cannot have come from a game of these rules.
         """
@@ -80,23 +98,32 @@ class Pimc:
             if not is_possible(table, words[row], views[row].legal, self._tables):
                 raise NoWorldError(f"row {row}: no game leads to this observation and action mask")
         actions = self._model.act(observations, action_masks, keys)
+        values = np.full(np.shape(action_masks), np.nan, np.float32)
         for i in np.flatnonzero(np.count_nonzero(action_masks, axis=1) > 1):
             choose = self._search_card if seen[i].phase == Phase.PLAY else self._search_bidding
-            actions[i] = choose(seen[i], views[i], keys[i], int(actions[i]))
-        return actions
+            actions[i] = choose(seen[i], views[i], keys[i], int(actions[i]), values[i])
+        return actions, values
 
-    def _search_card(self, seen: State, view: View, key: np.uint64, favourite: int) -> int:
+    def _search_card(
+        self, seen: State, view: View, key: np.uint64, favourite: int, values: Values
+    ) -> int:
+        """The best card; writes what each is worth to `values`, float32 [A]."""
         worlds, counts = self._sampler.draw(seen, key, self._worlds)
         sums = np.full(NUM_CARDS, np.iinfo(np.int64).min // 2)
-        sums[cards_of(view.legal)] = 0
+        cards = cards_of(view.legal)
+        sums[cards] = 0
         value_cards(
             self._memory.table, self._memory.scratch, seen, worlds, counts, self._by_tricks,
             self._tables, sums,
         )  # fmt: skip
+        values[cards] = sums[cards] / self._sum_of_one
         best = int(sums.argmax())
         return favourite if sums[favourite] == sums[best] else best
 
-    def _search_bidding(self, seen: State, view: View, key: np.uint64, favourite: int) -> int:
+    def _search_bidding(
+        self, seen: State, view: View, key: np.uint64, favourite: int, values: Values
+    ) -> int:
+        """The best action; writes what those looked at are worth to `values`, float32 [A]."""
         actions = np.empty(MOST, np.int64)
         count = screen(self._model.tables, self._model.style, view, favourite, actions)
         actions = actions[:count]
@@ -109,7 +136,9 @@ class Pimc:
             self._memory.table, self._memory.scratch, self._model.tables, self._model.style,
             seen, worlds, actions, self._tables, self._view[0], payments,
         )  # fmt: skip
-        return self._best(actions, payments, counts / size)
+        shares = counts / size
+        values[actions] = payments @ shares
+        return self._best(actions, payments, shares)
 
     def _best(
         self,

@@ -445,9 +445,9 @@ def test_processes_are_not_ended_while_they_send() -> None:
     seatings = np.zeros((1, 3), np.int64)
     with Arena(GAME, Rules(), [Endable()], SEEDS, 2) as arena:
         assert len(list(arena.play(seatings, np.arange(40)))) > 1
-        assert arena._pool is not None
+        assert arena._processes._pool is not None
         for _ in range(4):
-            assert signal.SIGTERM in arena._pool.submit(blocked_signals).result()
+            assert signal.SIGTERM in arena._processes._pool.submit(blocked_signals).result()
 
 
 @pytest.mark.slow

@@ -18,7 +18,8 @@ from agents.arena import Arena
 from agents.cli import Names
 from agents.designs import one_against_copies
 from agents.evaluation import CHECK_EVERY, EvaluateConfig, Evaluation
-from agents.journal import JOURNAL, Journal, JournalError
+from agents.folder import FolderError
+from agents.journal import JOURNAL, Journal
 from agents.records import open_records
 from agents.results import results
 from agents.statistics import anytime_interval, deals_until, estimate, holm
@@ -283,7 +284,7 @@ def test_entries_of_something_else(tmp_path: Path, entry: Any) -> None:
     play_in(tmp_path / "a", config(deals=20, batch_size=20), tmp_path / "r.jsonl")
     with (tmp_path / "a" / JOURNAL).open("a") as file:
         file.write(json.dumps(entry) + "\n")
-    with pytest.raises(JournalError, match="line 3 of the journal is none of an evaluation"):
+    with pytest.raises(FolderError, match="line 3 of the journal is none of an evaluation"):
         play_in(tmp_path / "a", config(deals=20, batch_size=20), tmp_path / "r.jsonl")
 
 

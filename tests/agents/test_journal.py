@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.journal import JOURNAL, SETUP, Journal, JournalError
+from agents.folder import FolderError
+from agents.journal import JOURNAL, SETUP, Journal
 
 SETTINGS = {"game": "prefa", "candidates": ("a", "b"), "until": None}
 
@@ -51,9 +52,9 @@ def test_entries_are_in_the_file_at_once(tmp_path: Path) -> None:
 
 def test_another_evaluation(tmp_path: Path) -> None:
     write(tmp_path, 1)
-    with pytest.raises(JournalError, match=r"until was None and is now 0\.3; choose another"):
+    with pytest.raises(FolderError, match=r"until was None and is now 0\.3; choose another"):
         Journal(tmp_path, {**SETTINGS, "until": 0.3})
-    with pytest.raises(JournalError, match="sample was None and is now 4"):
+    with pytest.raises(FolderError, match="sample was None and is now 4"):
         Journal(tmp_path, {**SETTINGS, "sample": 4})
     assert read(tmp_path) == [1]
 
@@ -63,14 +64,14 @@ def test_broken_files(tmp_path: Path) -> None:
     with (tmp_path / JOURNAL).open("ab") as file:
         file.write(b'{"n": 3\n{"n": 4}\n')
     before = (tmp_path / JOURNAL).read_bytes()
-    with pytest.raises(JournalError, match=rf"{JOURNAL}:3 is broken.*cut the file off"):
+    with pytest.raises(FolderError, match=rf"{JOURNAL}:3 is broken.*cut the file off"):
         read(tmp_path)
     assert (tmp_path / JOURNAL).read_bytes() == before
     (tmp_path / SETUP).write_text("[", "utf-8")
-    with pytest.raises(JournalError, match=rf"{SETUP} is broken"):
+    with pytest.raises(FolderError, match=rf"{SETUP} is broken"):
         read(tmp_path)
     (tmp_path / SETUP).write_text("3", "utf-8")
-    with pytest.raises(JournalError, match=rf"{SETUP} is broken"):
+    with pytest.raises(FolderError, match=rf"{SETUP} is broken"):
         read(tmp_path)
 
 
@@ -81,26 +82,26 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
 
     write(tmp_path, 1)
     with Journal(tmp_path, SETTINGS) as journal:
-        before, journal._file = journal._file, Full()
+        before, journal.file = journal.file, Full()
         with pytest.raises(OSError, match=rf"before is kept|played so far is kept.*{JOURNAL}"):
             journal.append({"n": 2})
-        journal._file = before
+        journal.file = before
     assert read(tmp_path) == [1]
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x", "utf-8")
-    with pytest.raises(JournalError, match=r"is not empty and holds no setup\.json"):
+    with pytest.raises(FolderError, match=r"is not empty and holds no setup\.json"):
         Journal(tmp_path, SETTINGS)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-    with pytest.raises(JournalError, match="is a file, not the folder"):
+    with pytest.raises(FolderError, match="is a file, not the folder"):
         Journal(tmp_path / "thesis.tex", SETTINGS)
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     with (
         Journal(tmp_path, SETTINGS),
-        pytest.raises(JournalError, match="another process is writing"),
+        pytest.raises(FolderError, match="another process is writing"),
     ):
         Journal(tmp_path, SETTINGS)
     assert read(tmp_path) == []

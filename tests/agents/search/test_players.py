@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.agent import ask
+from agents.agent import ValuingAgent, ask
 from agents.arena import play
 from agents.benchmarks import SeedSet
 from agents.comparison import compare
@@ -155,3 +156,76 @@ def test_names_make_the_same_player_again() -> None:
     for spec in SPECS:
         assert make_agent(spec).name == spec
     assert Open().name == "open"
+
+
+# -- what actions are worth -----------------------------------------------------------------------
+
+
+PLAY = {"pimc:2": "5c1715523e2ba848", "heuristic+pimc:5": "8d3e645b686acadf"}
+"""Hash of twelve deals as these players have always played them."""
+
+
+@pytest.mark.parametrize("spec", PLAY)
+def test_play_is_as_it_was(spec: str) -> None:
+    seats = np.zeros((1, 3), np.int64)
+    (lot,) = play(prefa, Rules(), [make_agent(spec)], seats, SeedSet("digest"), 12, 12)
+    assert hashlib.sha256(lot.deals.actions.tobytes()).hexdigest()[:16] == PLAY[spec]
+
+
+@pytest.mark.parametrize("spec", ["pimc:2", "heuristic+pimc:3", "pimc:1+heuristic"])
+def test_values_go_with_the_choice(spec: str) -> None:
+    """Legal actions only, all cards, and the same alone as in company."""
+    tables = [table.copy() for table, _ in positions(f"values {spec}", 2, Rules())][::2]
+    _, observations, masks, keys = rows(tables)
+    player = make_agent(spec)
+    assert isinstance(player, ValuingAgent)
+    actions, values = player.assess(observations, masks, keys)
+    assert (actions == player.act(observations, masks, keys)).all()
+    assert values.shape == masks.shape and values.dtype == np.float32
+    is_valued = np.isfinite(values)
+    assert is_valued.any() and (is_valued <= (masks == 1)).all()
+    for i in np.random.default_rng(0).permutation(len(tables))[:4]:
+        one = slice(i, i + 1)
+        again = player.assess(observations[one], masks[one], keys[one])[1]
+        assert again.tobytes() == values[one].tobytes()
+
+
+def test_values_are_what_minimax_says_for_whom_the_seat_plays() -> None:
+    """Of the one world that is believed in; an invited hand plays for the inviter."""
+    hands = np.zeros(3, np.int64)
+    is_drawn = [False]
+
+    def believe(seen: Any, tables: Any) -> Any:
+        is_this = (tables["hands"] == hands).all(axis=1)
+        is_drawn[0] = bool(is_this.any())
+        return is_this.astype(np.float64)
+
+    player = Pimc(20, weigh=believe)
+    checked = invited = 0
+    for table, _ in positions("worth", 60, Rules()):
+        legal = members(prefa.legal_actions(table))
+        left = 10 - int(sum(table.tricks))
+        if table.phase != Phase.PLAY or left > 3 or len(legal) < 2:
+            continue
+        _, observations, masks, keys = rows([table])
+        hands[:] = np.roll(table.hands, -int(table.seat))
+        (values,) = player.values(observations, masks, keys)
+        if not is_drawn[0]:
+            continue
+        payee = int(prefa.beneficiary(table))
+        for card in legal:
+            after: Any = table.copy()
+            prefa.step(after, card)
+            assert values[card] == np.float32(settled(after, payee)[payee] / 3)
+        checked += 1
+        invited += payee != table.seat
+    assert checked > 40 and invited > 3
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_valuing"),
+    [("pimc:1", True), ("heuristic+pimc:1", True), ("pimc:1+heuristic", True),
+     ("heuristic", False), ("uniform+heuristic", False), ("open", False), ("pimc:1+open", False)],
+)  # fmt: skip
+def test_who_says_what_actions_are_worth(spec: str, is_valuing: bool) -> None:
+    assert isinstance(make_agent(spec), ValuingAgent) == is_valuing
