@@ -71,6 +71,7 @@ class _Samples:
     log_probs: Tensor  # float32 [N], when they were made
     returns: Tensor  # float32 [N]
     advantages: Tensor  # float32 [N], normalised
+    targets: Tensor | None  # float32 [N, A], a teacher's probabilities
 
 
 class Learner(nn.Module):
@@ -125,6 +126,7 @@ class Learner(nn.Module):
             log_probs=torch.from_numpy(rollout.log_probs).to(device),
             returns=torch.from_numpy(raw + values).to(device),
             advantages=torch.from_numpy(normal).to(device),
+            targets=None if rollout.targets is None else torch.from_numpy(rollout.targets),
         )
         totals: dict[str, float] = {}
         steps = 0
@@ -151,8 +153,15 @@ class Learner(nn.Module):
         log_probs = self.policy(samples.observations[batch], samples.masks[batch])
         entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
         if is_imitating:
-            loss = nn.functional.nll_loss(log_probs, actions)
-            figures = {"train/imitation_loss": float(loss.detach())}
+            if samples.targets is None:
+                loss = nn.functional.nll_loss(log_probs, actions)
+            else:
+                loss = -(samples.targets[batch.cpu()].to(batch.device) * log_probs).sum(-1).mean()
+            is_same = log_probs.argmax(-1) == actions
+            figures = {
+                "train/imitation_loss": float(loss.detach()),
+                "train/imitation_accuracy": float(is_same.float().mean()),
+            }
         else:
             objective, figures = policy_loss(
                 log_probs,

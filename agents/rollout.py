@@ -39,6 +39,7 @@ class Rollout:
     payoffs: npt.NDArray[np.float32]  # [N], what the trajectory was paid, in the reward's unit
     history: npt.NDArray[np.int8]  # [B, L], all actions at each table; -1 after the end
     seats: npt.NDArray[np.int8]  # [B, L], who did them; -1 after the end
+    targets: npt.NDArray[np.float32] | None = None  # [N, A], a teacher's probabilities
 
 
 def play(

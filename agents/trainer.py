@@ -27,6 +27,7 @@ from prefa_env.streams import derive_keys
 from . import behaviour, checkpoint
 from .agent import OpenAgent
 from .cli import Names
+from .lessons import Lessons
 from .network import Critic, NetworkConfig, Policy
 from .ppo import Learner, PPOConfig
 from .registry import make_agent
@@ -56,7 +57,14 @@ class TrainConfig:
     teacher: str | None = None
     """Agent that the policy imitates at first; without one it begins by chance."""
     teaching: float = 0.3
-    """Part of the run that is imitation, if there is a teacher."""
+    """Part of the run that is imitation or cloning, if there is a teacher or data."""
+    data: str | None = None
+    """Folder of teacher data that the policy is cloned from at first, in the place of a teacher."""
+    temperature: float = 2.0
+    """In cloning, kapikia that make an action e times as likely."""
+    choice_weight: float = 0.5
+    """In cloning, part of the teacher's choice in what is learned; the rest is what actions are
+    worth."""
     start: str | None = None
     """Checkpoint or run whose networks the run begins with; without one they begin by chance."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -81,9 +89,15 @@ class TrainConfig:
             raise ValueError("run must name a folder, not be empty")
         if self.teacher == "":
             raise ValueError("teacher must name an agent; leave it out for none")
+        if self.data == "":
+            raise ValueError("data must name a folder; leave it out for none")
+        if self.data is not None and self.teacher is not None:
+            raise ValueError("data are the teacher's deals: give data or a teacher, not both")
+        if not 1e-3 <= self.temperature <= 1e6:
+            raise ValueError(f"temperature must be 0.001 to 1e6 kapikia, not {self.temperature}")
         if self.start == "":
             raise ValueError("start must name a checkpoint or run; leave it out for none")
-        for name in ("opponent_share", "teaching"):
+        for name in ("opponent_share", "teaching", "choice_weight"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be 0 to 1, not {getattr(self, name)}")
         if not 0 <= self.seed < 2**63:
@@ -104,8 +118,8 @@ class Trainer:
         """Make the run, or resume it.
 
         Raises:
-            ValueError: unknown game, opponent or device; a run folder that already has
-                checkpoints although it is not to be resumed.
+            ValueError: unknown game, opponent or device; teacher data that are not there or do not
+                fit; a run folder that already has checkpoints although it is not to be resumed.
             checkpoint.CheckpointError: a checkpoint that is broken or of another configuration, or
                 one to start with that does not fit.
         """
@@ -120,6 +134,11 @@ class Trainer:
         for agent in (*self.agents, self.teacher):
             if isinstance(agent, OpenAgent):
                 raise ValueError(f"{agent.name!r} sees all cards: it can be no opponent or teacher")
+        self.lessons = None
+        if config.data is not None:
+            self.lessons = Lessons(
+                config.data, self.game, config.rules, config.temperature, config.choice_weight
+            )
         self.device = _device(config.device)
         torch.set_num_threads(config.threads)
         with torch.random.fork_rng(devices=[]):  # layers draw their weights from the global stream
@@ -154,8 +173,13 @@ class Trainer:
         rng = np.random.default_rng(seed)
         progress = min(1.0, self.decisions / self.config.decisions)
         seating = self._seating(rng)
-        teacher = self.teacher if progress < self.config.teaching else None
-        rollout = play(self.env, self.learner.policy, self.agents, seating, seed, teacher)
+        is_taught = progress < self.config.teaching
+        teacher = self.teacher if is_taught else None
+        lessons = self.lessons if is_taught else None
+        if lessons is not None:
+            rollout = lessons.draw(self.config.seed, self.iteration, self.config.deals)
+        else:
+            rollout = play(self.env, self.learner.policy, self.agents, seating, seed, teacher)
         played = time.perf_counter()
         generator = torch.Generator().manual_seed(seed)
         figures = self.learner.update(
@@ -163,14 +187,16 @@ class Trainer:
             self.game.OBSERVATION.size,
             progress,
             generator,
-            is_imitating=teacher is not None,
+            is_imitating=teacher is not None or lessons is not None,
         )
         count = len(rollout.actions)
         self.iteration += 1
         self.decisions += count
         seconds = time.perf_counter() - start
         self.seconds += seconds
-        return figures | self._deal_figures(rollout, seating) | {
+        if lessons is None:
+            figures |= self._deal_figures(rollout, seating)
+        return figures | {
             "time/fps": count / seconds,
             "time/rollout_fps": count / (played - start),
             "time/iterations": self.iteration,
