@@ -44,7 +44,7 @@ train: $(STAMP)
 	$(BIN)/python evaluate.py --config configs/quickstart_eval.yaml
 
 test: lint types imports
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check

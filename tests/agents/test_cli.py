@@ -124,7 +124,7 @@ BAD_ARGUMENTS = {
     "--config none.yaml": ["no such file", "none.yaml"],
     "--config=none.yaml": ["no such file", "none.yaml"],
     "--rules.hold never": ["rules.hold", "never", "any_after_first_round"],
-    "--rules.kassa 0": ["rules: kassa must be an integer of 1 to 1000, not 0"],
+    "--rules.kassa 0": ["rules: kassa must be an integer of 1 to 16383, not 0"],
 }
 
 
