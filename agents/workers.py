@@ -98,8 +98,11 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait; new processes hold it for good: this one answers it for all."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Let signals wait; new processes hold them from their first thread on.
+
+    Ctrl-C for good, since this process answers it for all; SIGTERM as `_do_part` says.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -113,7 +116,6 @@ _jobs: list[Callable[..., Any]] = []
 
 
 def _start_worker(path: Path) -> None:
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # its threads inherit that
     threading.Thread(target=_follow_parent, daemon=True).start()
     _jobs.append(pickle.loads(path.read_bytes()))  # written by the parent just before
 
