@@ -62,14 +62,14 @@ class Block(nn.Module):
 
 def _body(layout: Layout, config: NetworkConfig, outputs: int) -> nn.Sequential:
     """A residual network over the rows of a layout; its last layer starts at zero."""
+    head = nn.Linear(config.width, outputs)  # the order of layers decides what a seed gives them
+    nn.init.zeros_(head.weight)
+    nn.init.zeros_(head.bias)
     first = nn.Linear(layout.size, config.width)
     # Single deals teach nothing about these: who has learned from them must not see noise there.
     is_in_match = np.repeat([f.in_match for f in layout], [f.size for f in layout])
     with torch.no_grad():
         first.weight[:, is_in_match] = 0
-    head = nn.Linear(config.width, outputs)
-    nn.init.zeros_(head.weight)
-    nn.init.zeros_(head.bias)
     return nn.Sequential(
         Scale(layout),
         first,
