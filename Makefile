@@ -1,4 +1,5 @@
 # make train    set up .venv, train the quick start, print its evaluation table
+# make player   set up .venv, train the strongest player: teacher data, clone, self-play; two hours
 # make test     set up .venv, run every check
 # make bench    set up .venv, run the benchmarks
 #
@@ -21,10 +22,10 @@ ARGS ?=
 OMP_WAIT_POLICY ?= PASSIVE
 export OMP_WAIT_POLICY
 
-.PHONY: help install train test lint types imports bench constraints clean
+.PHONY: help install train player test lint types imports bench constraints clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,6p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,7p' Makefile
 
 install: $(STAMP)
 
@@ -42,6 +43,11 @@ $(STAMP): pyproject.toml constraints.txt
 train: $(STAMP)
 	$(BIN)/python train.py --config configs/quickstart.yaml --resume true
 	$(BIN)/python evaluate.py --config configs/quickstart_eval.yaml
+
+player: $(STAMP)
+	$(BIN)/python train.py \
+		--stages configs/teacher.yaml,configs/clone.yaml,configs/selfplay.yaml
+	$(BIN)/python evaluate.py --config configs/evaluate_select.yaml --candidates runs/selfplay
 
 test: lint types imports
 	$(BIN)/python -m pytest -n 2 $(ARGS)

@@ -8,6 +8,10 @@ import sys
 from agents.cli import fail, parse_config
 
 INTERRUPTED = 130
+DESCRIPTION = """Train a player by self-play.
+
+With --stages a.yaml,b.yaml several config files are run in turn, and on from where they were
+stopped; a file with a key `out` makes teacher data."""
 
 
 def main() -> int:
@@ -15,9 +19,13 @@ def main() -> int:
     # Read by OpenMP when torch is imported: threads that spin while they wait starve each other.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
+        from agents.stages import StagesConfig, run_stages
         from agents.trainer import TrainConfig, train
 
-        config = parse_config(TrainConfig, "Train a player by self-play.")
+        if any(argument.partition("=")[0] == "--stages" for argument in sys.argv[1:]):
+            stages = parse_config(StagesConfig, "Run the stages of a training in turn.").stages
+            return 0 if run_stages(stages) else INTERRUPTED
+        config = parse_config(TrainConfig, DESCRIPTION)
         return 0 if train(config) else INTERRUPTED
     except KeyboardInterrupt:  # before the first deal; later ones are caught and the run is saved
         print("interrupted before the training began", file=sys.stderr)

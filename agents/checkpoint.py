@@ -23,6 +23,7 @@ from prefa_env.game import Game, GameRules
 VERSION = 1
 MODEL_FILE = "model.safetensors"
 OPTIMIZER_FILE = "optimizer.safetensors"
+LEAGUE_FILE = "league.safetensors"
 META_FILE = "checkpoint.json"
 _FIELDS = {
     "game": str,
@@ -44,19 +45,32 @@ class CheckpointError(ValueError):
 def save(
     run: Path,
     decisions: int,
-    model: Mapping[str, Tensor],
-    optimizer: Mapping[str, Tensor],
+    tensors: Mapping[str, Mapping[str, Tensor]],
     meta: Mapping[str, Any],
     keep: int = 2,
 ) -> Path:
-    """Write `run/checkpoint-<decisions>` whole or not at all, and keep only the last `keep`."""
+    """Write `run/checkpoint-<decisions>` whole or not at all, and keep only the last `keep`.
+
+    Args:
+        tensors: by the name of the file and their own.
+    """
     target = run / f"checkpoint-{decisions:012d}"
-    draft = run / f".{target.name}.{os.getpid()}"
+    write(target, tensors, meta)
+    for old in checkpoints(run)[:-keep]:
+        shutil.rmtree(old)
+    return target
+
+
+def write(
+    target: Path, tensors: Mapping[str, Mapping[str, Tensor]], meta: Mapping[str, Any]
+) -> None:
+    """Write a checkpoint's folder whole or not at all, in the place of what was there."""
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
     draft.mkdir(parents=True)
     try:
-        save_file(dict(model), draft / MODEL_FILE)
-        save_file(dict(optimizer), draft / OPTIMIZER_FILE)
-        hashes = {name: _sha256(draft / name) for name in (MODEL_FILE, OPTIMIZER_FILE)}
+        for name, of_file in tensors.items():
+            save_file(dict(of_file), draft / name)
+        hashes = {name: _sha256(draft / name) for name in tensors}
         text = json.dumps({"version": VERSION, **meta, "sha256": hashes}, indent=1)
         (draft / META_FILE).write_text(text, encoding="utf-8")
         if target.exists():
@@ -64,9 +78,6 @@ def save(
         draft.replace(target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    for old in checkpoints(run)[:-keep]:
-        shutil.rmtree(old)
-    return target
 
 
 def checkpoints(run: Path) -> list[Path]:

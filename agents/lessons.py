@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from prefa_env.game import Game, GameRules
 
-from .rollout import Rollout
+from .network import NetworkConfig
+from .rollout import Rollout, seen_by
 from .teaching import Decisions, concatenate, load_shards
 
 
@@ -23,6 +24,7 @@ class Lessons:
         rules: GameRules,
         temperature: float,
         choice_weight: float,
+        network: NetworkConfig,
     ) -> None:
         """Read the shards.
 
@@ -30,6 +32,7 @@ class Lessons:
             folder: of teacher data (docs/teaching.md).
             game, rules: what they must be of.
             temperature, choice_weight: see `targets`.
+            network: whose names for suits the lessons use.
 
         Raises:
             FolderError: see `load_shards`.
@@ -38,6 +41,8 @@ class Lessons:
         self._deals = len(np.unique(self.shards[0].trajectories // game.NUM_SEATS**2))  # a shard
         self._temperature = temperature
         self._choice_weight = choice_weight
+        self._relabel = game.relabel
+        self._network = network
 
     def draw(self, seed: int, iteration: int, deals: int) -> Rollout:
         """The next shards with about so many deals, each once before any comes again.
@@ -56,17 +61,22 @@ class Lessons:
         }
         numbers = [orders[place // count][place % count] for place in places]
         decisions = concatenate(self.shards[number] for number in numbers)
+        states, masks, meant = seen_by(
+            self._network, self._relabel, decisions.states, decisions.masks.view(np.int8)
+        )
         _, trajectories = np.unique(decisions.trajectories, return_inverse=True)
         return Rollout(
-            states=decisions.states,
-            masks=decisions.masks,
-            actions=decisions.choices.astype(np.int64),
+            states=states,
+            masks=masks,
+            actions=(meant == decisions.choices[:, None]).argmax(axis=1),
             log_probs=np.zeros(len(decisions), np.float32),
             trajectories=trajectories,
             payoffs=decisions.payoffs,
             history=np.empty((0, 0), np.int8),
             seats=np.empty((0, 0), np.int8),
-            targets=targets(decisions, self._temperature, self._choice_weight),
+            targets=np.take_along_axis(
+                targets(decisions, self._temperature, self._choice_weight), meant, axis=1
+            ),
         )
 
 

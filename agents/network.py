@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,12 +24,19 @@ class NetworkConfig:
     """Units of each hidden layer."""
     blocks: int = 2
     """Residual blocks after the first layer."""
+    relabel: bool = True
+    """Show suits that the rules do not tell apart under the same names."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= 16384:
             raise ValueError(f"network: width must be 1 to 16384, not {self.width}")
         if not 0 <= self.blocks <= 64:
             raise ValueError(f"network: blocks must be 0 to 64, not {self.blocks}")
+
+
+def network_of(meta: Mapping[str, Any]) -> NetworkConfig:
+    """Of a checkpoint's JSON; the oldest know no relabelling. Raises TypeError, ValueError."""
+    return NetworkConfig(**{"relabel": False, **meta["network"]})
 
 
 class Scale(nn.Module):
@@ -85,6 +94,7 @@ class Policy(nn.Module):
 
     def __init__(self, layout: Layout, num_actions: int, config: NetworkConfig) -> None:
         super().__init__()
+        self.config = config
         self.body = _body(layout, config, num_actions)
 
     def forward(self, observations: Tensor, masks: Tensor) -> Tensor:

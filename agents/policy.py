@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from prefa_env.doors import find_game
@@ -12,41 +13,56 @@ from prefa_env.game import Game, GameRules
 
 from . import checkpoint
 from .agent import Actions, Keys, Masks, Observations
-from .network import NetworkConfig, Policy
+from .network import Policy, network_of
+from .rollout import seen_by
 
-BLOCK = 256
+BLOCK = 16
 """Rows go through the network in blocks of this many, the last one padded, so that what comes out
-for a row does not depend on how many others there are."""
+for a row does not depend on how many others there are. Small, for a single move takes as long as a
+whole block."""
 
 
 class PolicyAgent:
     """Plays the action that the policy finds most likely."""
 
-    def __init__(self, name: str, policy: Policy) -> None:
+    def __init__(self, name: str, policy: Policy, game: Game) -> None:
         self.name = name
         self.policy = policy.eval()
+        self._relabel = game.relabel
 
     @torch.no_grad()
     def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
         """See `Agent.act`; the keys are not used."""
-        rows = len(observations)
-        padded = -(-rows // BLOCK) * BLOCK
-        seen = np.zeros((padded, observations.shape[1]), np.int8)
-        seen[:rows] = observations
-        masks = np.ones((padded, action_masks.shape[1]), np.bool_)
-        masks[:rows] = action_masks
-        actions = [
-            self.policy(torch.from_numpy(a), torch.from_numpy(b)).argmax(-1)
-            for a, b in zip(np.split(seen, padded // BLOCK), np.split(masks, padded // BLOCK),
-                            strict=True)
-        ]  # fmt: skip
-        return torch.cat(actions)[:rows].numpy()
+        log_probs, meant = self.log_probs(observations, action_masks)
+        chosen = log_probs.argmax(axis=1)
+        return np.take_along_axis(meant, chosen[:, None], axis=1)[:, 0].astype(np.int64)
+
+    @torch.no_grad()
+    def log_probs(
+        self, observations: Observations, action_masks: Masks, block: int = BLOCK
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
+        """Log-probabilities float32 [B, A] under the policy's own names of actions.
+
+        And int8 [B, A], the action that each of these names stands for. Blocks of another size give
+        other last digits.
+        """
+        seen, masks, meant = seen_by(self.policy.config, self._relabel, observations, action_masks)
+        rows = len(seen)
+        padding = (0, -rows % block or block * (rows == 0)), (0, 0)
+        seen, masks = np.pad(seen, padding), np.pad(masks, padding, constant_values=True)
+        parts = [
+            self.policy(
+                torch.from_numpy(seen[i : i + block]), torch.from_numpy(masks[i : i + block])
+            )
+            for i in range(0, len(seen), block)
+        ]
+        return torch.cat(parts)[:rows].numpy(), meant
 
 
 def load_agent(
     path: str | Path, game: str | Game = "prefa", rules: GameRules | None = None
 ) -> PolicyAgent:
-    """The agent of a checkpoint or of the newest checkpoint of a run.
+    """The agent of a checkpoint or of the newest checkpoint of a run: its average, if it has one.
 
     Raises CheckpointError if it is missing, broken, or made for another game, layout or rules.
     """
@@ -55,11 +71,11 @@ def load_agent(
     meta = checkpoint.load_meta(folder)
     checkpoint.check_fits(meta, game, rules or game.Rules(), folder)
     tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
-    prefix = "policy."
+    prefix = "average." if any(name.startswith("average.") for name in tensors) else "policy."
     weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     try:
-        policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, NetworkConfig(**meta["network"]))
+        policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, network_of(meta))
         policy.load_state_dict(weights)
     except (RuntimeError, TypeError, ValueError) as error:
         raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None
-    return PolicyAgent(str(path), policy)
+    return PolicyAgent(str(path), policy, game)

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from .registry import is_checkpoint, parts
+from .registry import is_checkpoint, parts, wrapped
 
 _ROOT = Path(__file__).parent.parent
 
@@ -39,6 +39,9 @@ def identity(spec: str) -> str:
     joined = parts(spec)
     if len(joined) == 2:
         return "+".join(identity(part) for part in joined)
+    name, inner = wrapped(spec)
+    if name:
+        return name + identity(inner)
     if not is_checkpoint(spec):
         return spec
     from . import checkpoint

@@ -37,6 +37,24 @@ def _make_pimc(rules: Rules, argument: str, time_limit: float) -> Agent:
     return Pimc(int(argument), rules)
 
 
+def _make_guided(rules: Rules, argument: str, time_limit: float) -> Agent:
+    number, _, spec = argument.partition(":")
+    if not re.fullmatch("[1-9][0-9]{0,8}", number) or not spec:
+        raise ValueError(
+            "guided needs how many worlds and a policy, such as 'guided:20:runs/quickstart', not "
+            f"'guided:{argument}'"
+        )
+    from .policy import PolicyAgent
+    from .search.guided import Guided
+
+    policy = make_agent(spec, PREFA, rules)
+    if not isinstance(policy, PolicyAgent):
+        raise ValueError(
+            f"guided needs the folder of a checkpoint or run, and {spec!r} is another agent"
+        )
+    return Guided(int(number), policy, rules)
+
+
 def _make_open(rules: Rules, argument: str, time_limit: float) -> Agent:
     from .search.open import Open
 
@@ -50,21 +68,28 @@ _MAKERS: dict[str, Callable[[Rules, str, float], Agent]] = {
     "heuristic": _make_heuristic,
     "heuristic-v1": _make_heuristic_v1,
     "pimc": _make_pimc,
+    "guided": _make_guided,
     "open": _make_open,
     "exec": lambda rules, argument, time_limit: External(argument, rules, time_limit),
 }
 """Makers of the agents of Prefa, from rules, what stands after the colon, and seconds a move."""
 
-_WITH_ARGUMENT = {"pimc": "N", "exec": "COMMAND"}
+_WITH_ARGUMENT = {"pimc": "N", "guided": "N:SPEC", "exec": "COMMAND"}
 
 AGENT_NAMES = tuple(
     f"{name}:{_WITH_ARGUMENT[name]}" if name in _WITH_ARGUMENT else name for name in _MAKERS
 )
 
 
+def wrapped(spec: str) -> tuple[str, str]:
+    """A name that takes a policy, with all up to it, and the policy's own spec; or "" and all."""
+    found = re.match("guided:[^:+]*:", spec)
+    return (found[0], spec[found.end() :]) if found else ("", spec)
+
+
 def is_checkpoint(spec: str) -> bool:
     """Whether a spec means the folder of a checkpoint or run, not a name."""
-    if spec.startswith(PREFIX):
+    if spec.startswith(PREFIX) or wrapped(spec)[0]:
         return False
     separators = [os.sep, *([os.altsep] if os.altsep else [])]
     has_separator = any(separator in spec for separator in separators)
@@ -73,7 +98,7 @@ def is_checkpoint(spec: str) -> bool:
 
 def parts(spec: str) -> tuple[str, ...]:
     """The two specs that a plus joins, or the spec itself."""
-    if "+" not in spec or spec.startswith(PREFIX) or Path(spec).is_dir():
+    if "+" not in spec or spec.startswith(PREFIX) or Path(wrapped(spec)[1]).is_dir():
         return (spec,)
     bidder, _, card_player = spec.partition("+")
     return bidder, card_player
@@ -85,9 +110,9 @@ def make_agent(
     """The agent that a spec names.
 
     Args:
-        spec: one of `AGENT_NAMES`, with a number for N and a command for COMMAND; the folder of a
-            checkpoint or run; or two of these joined by a plus: who bids and defends, then who
-            plays the cards. From `exec:` on all is the command.
+        spec: one of `AGENT_NAMES`, with a number for N, the folder of a checkpoint or run for SPEC,
+            and a command for COMMAND; such a folder; or two of these joined by a plus: who bids and
+            defends, then who plays the cards. From `exec:` on all is the command.
         game: name of the game it shall play.
         rules: the variant; default rules if None.
         time_limit: seconds that a program (`exec:`) has for a move.

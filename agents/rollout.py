@@ -7,8 +7,10 @@ no decisions. Only whole deals are collected.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,17 +21,24 @@ from prefa_env._jit import njit
 from prefa_env.bits import popcounts
 from prefa_env.streams import derive_keys
 
-from .agent import Agent
+from .agent import Agent, Values
 from .benchmarks import refuse_benchmark_deals
-from .network import Policy
+from .network import MASKED_LOGIT, NetworkConfig, Policy
 
 LEARNER = -1
 """In `seating`, a seat played by the policy that learns."""
 
+_ROUNDING = 0.01
+"""Of kapikia, which are thirds."""
+
 
 @dataclass(frozen=True)
 class Rollout:
-    """Decisions of the learning policy in deals played to the end; N of them, in order of time."""
+    """Decisions of the learning policy in deals played to the end; N of them, in order of time.
+
+    States and whatever has a column for each action have suits under the names that the policy
+    sees them by (`Game.relabel`); history and seats are the table's.
+    """
 
     states: npt.NDArray[np.int8]  # [N, P]; the first O bytes are the observation
     masks: npt.NDArray[np.bool_]  # [N, A]
@@ -40,6 +49,19 @@ class Rollout:
     history: npt.NDArray[np.int8]  # [B, L], all actions at each table; -1 after the end
     seats: npt.NDArray[np.int8]  # [B, L], who did them; -1 after the end
     targets: npt.NDArray[np.float32] | None = None  # [N, A], a teacher's probabilities
+    values: npt.NDArray[np.float32] | None = None  # [N, A], see `Judge`; NaN where not valued
+    is_sure: npt.NDArray[np.bool_] | None = None  # [N], see `Judge`
+    env_seconds: float = 0.0  # spent in the environment
+
+
+class Judge(Protocol):
+    """Sees all cards and says what actions are worth."""
+
+    def is_sure(self, tables: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """At which of the tables [N] it values every decision, so that no chance is needed."""
+
+    def values(self, tables: npt.NDArray[Any], deals: npt.NDArray[np.int64]) -> Values:
+        """From records [N] and the numbers of their deals values float32 [N, A], or NaN."""
 
 
 def play(
@@ -49,6 +71,10 @@ def play(
     seating: npt.NDArray[np.int64],
     seed: int,
     teacher: Agent | None = None,
+    *,
+    explore: float = 0.0,
+    judge: Judge | None = None,
+    is_greedy: bool = False,
 ) -> Rollout:
     """Deal anew at every table and play all deals to the end.
 
@@ -59,6 +85,9 @@ def play(
         seating: int64 [B, S], for each table and seat an index of `agents`, or `LEARNER`.
         seed: of the deals and of all chance in playing them.
         teacher: chooses the learner's actions in its place, for the policy to imitate.
+        explore: how often a call or word is any legal one instead; log-probabilities say so.
+        judge: values the learner's actions.
+        is_greedy: play the likeliest action where the judge is sure.
 
     Raises:
         BenchmarkError: a deal is one of a benchmark's; nothing was played.
@@ -72,26 +101,41 @@ def play(
     payoffs = np.zeros((num_tables, num_seats), np.float32)
     size = env.game.OBSERVATION.size
     parts: list[tuple[npt.NDArray[np.generic], ...]] = []
+    judged: list[tuple[npt.NDArray[Any], npt.NDArray[np.int8]]] = []
     history: list[npt.NDArray[np.int8]] = []
     seats: list[npt.NDArray[np.int8]] = []
+    seconds = 0.0
     while not env.dones.all():
+        begun = time.perf_counter()
+        all_states = env.states
         actions = env.random_actions(0)  # right where only one is legal; the rest is overwritten
+        seconds += time.perf_counter() - begun
         is_free = popcounts(env.legal_actions) > 1
         players = seating[all_tables, env.seats]
         rows = np.flatnonzero(is_free & (players == LEARNER))
         if rows.size:
-            states = env.states[rows]
-            masks = env.action_masks[rows].astype(np.bool_)
+            states, masks, meant = seen_by(
+                policy.config, env.game.relabel, all_states[rows], env.action_masks[rows]
+            )
+            is_sure = np.zeros(rows.size, np.bool_)
+            if judge is not None:
+                is_sure = judge.is_sure(env.tables[rows])
+                judged.append((env.tables[rows], meant))
             if teacher is None:
-                chosen, log_probs = _sample(policy, states[:, :size], masks, device, generator)
+                is_card = masks[:, : env.game.NUM_CARDS].any(axis=1)
+                rates = np.where(is_card, np.float32(0), np.float32(explore))
+                chosen, log_probs = _sample(
+                    policy, states[:, :size], masks, rates, is_sure & is_greedy, device, generator
+                )
+                actions[rows] = np.take_along_axis(meant, chosen[:, None], axis=1)[:, 0]
             else:
                 keys = derive_keys(seed, rows, len(history))
-                chosen = teacher.act(env.observations[rows], env.action_masks[rows], keys)
+                actions[rows] = teacher.act(env.observations[rows], env.action_masks[rows], keys)
+                chosen = (meant == actions[rows][:, None]).argmax(axis=1)
                 log_probs = np.zeros(rows.size, np.float32)
-            actions[rows] = chosen
             payees = env.beneficiaries()[rows]
             trajectories = (rows * num_seats + env.seats[rows]) * num_seats + payees
-            parts.append((states, masks, chosen, log_probs, trajectories))
+            parts.append((states, masks, chosen, log_probs, trajectories, is_sure))
         for index, agent in enumerate(agents):
             rows = np.flatnonzero(is_free & (players == index))
             if rows.size:
@@ -99,9 +143,15 @@ def play(
                 actions[rows] = agent.act(env.observations[rows], env.action_masks[rows], keys)
         history.append(np.where(env.seats >= 0, actions, -1).astype(np.int8))
         seats.append(env.seats.copy())
+        begun = time.perf_counter()
         env.step(actions)
+        seconds += time.perf_counter() - begun
         payoffs += env.rewards
-    states, masks, chosen, log_probs, trajectories = map(np.concatenate, zip(*parts, strict=True))
+    if np.abs(payoffs.sum(axis=1)).max() > _ROUNDING:
+        raise AssertionError("a deal's payments do not sum to zero")
+    states, masks, chosen, log_probs, trajectories, is_sure = map(
+        np.concatenate, zip(*parts, strict=True)
+    )
     paid = payoffs[trajectories // num_seats**2, trajectories % num_seats]
     return Rollout(
         states,
@@ -112,7 +162,51 @@ def play(
         paid,
         np.stack(history, 1),
         np.stack(seats, 1),
+        values=_judge(judge, judged, trajectories // num_seats**2) if judge is not None else None,
+        is_sure=is_sure if judge is not None else None,
+        env_seconds=seconds,
     )
+
+
+def _judge(
+    judge: Judge,
+    parts: list[tuple[npt.NDArray[Any], npt.NDArray[np.int8]]],
+    deals: npt.NDArray[np.int64],
+) -> Values:
+    """Values float32 [N, A] of tables and the names of their actions, asked for deal by deal."""
+    tables, meant = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(deals, kind="stable")
+    values = np.empty(meant.shape, np.float32)
+    values[order] = judge.values(tables[order], deals[order])
+    return np.take_along_axis(values, meant, axis=1)
+
+
+Relabel = Callable[
+    [npt.NDArray[np.int8], npt.NDArray[np.int8]],
+    tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.int8]],
+]
+
+
+def seen_by(
+    network: NetworkConfig,
+    relabel: Relabel,
+    rows: npt.NDArray[np.int8],
+    masks: npt.NDArray[np.int8],
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_], npt.NDArray[np.int8]]:
+    """Observations or states and masks as a network sees them, and what its actions stand for.
+
+    Args:
+        network: says whether it wants `relabel`, the game's.
+        rows, masks: int8 [B, O] or [B, P], and [B, A].
+
+    Returns:
+        int8 rows, bool masks, and int8 [B, A], the action that each of the network's stands for.
+    """
+    if network.relabel:
+        rows, masks, meant = relabel(rows, masks)
+    else:
+        meant = np.broadcast_to(np.arange(masks.shape[1], dtype=np.int8), masks.shape)
+    return rows, masks.astype(np.bool_), meant
 
 
 @torch.no_grad()
@@ -120,16 +214,24 @@ def _sample(
     policy: Policy,
     observations: npt.NDArray[np.int8],
     masks: npt.NDArray[np.bool_],
+    rates: npt.NDArray[np.float32],
+    is_greedy: npt.NDArray[np.bool_],
     device: torch.device,
     generator: torch.Generator,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """Actions drawn from the policy and their log-probabilities."""
-    log_probs = policy(
-        torch.from_numpy(np.ascontiguousarray(observations)).to(device),
-        torch.from_numpy(masks).to(device),
-    )
+    """Actions drawn from the policy and their log-probabilities.
+
+    At the `rates` [B] they are any legal ones instead; where `is_greedy` [B] the likeliest.
+    """
+    legal = torch.from_numpy(masks).to(device)
+    log_probs = policy(torch.from_numpy(np.ascontiguousarray(observations)).to(device), legal)
+    if rates.any():
+        rate = torch.from_numpy(rates).to(device)[:, None]
+        mixed = (1 - rate) * log_probs.exp() + rate * legal / legal.sum(-1, keepdim=True)
+        log_probs = torch.where(rate > 0, mixed.log().clamp_min(MASKED_LOGIT), log_probs)
     # The largest of log-probabilities with Gumbel noise is a draw; forbidden ones stay far below.
     noise = torch.empty_like(log_probs).exponential_(generator=generator).log_()
+    noise[torch.from_numpy(is_greedy).to(device)] = 0
     actions = (log_probs - noise).argmax(-1)
     chosen = log_probs.gather(-1, actions[:, None]).squeeze(-1)
     return actions.cpu().numpy(), chosen.cpu().numpy()
@@ -147,12 +249,12 @@ def advantages(
 
     Args:
         trajectories: int64 [N].
-        order: int64 [N], the decisions sorted by trajectory, then by time.
+        order: int64 [M], decisions sorted by trajectory, then by time; the rest gets 0.
         values: float32 [N], the critic's, in the unit of `payoffs`.
         payoffs: float32 [N], paid after the last decision of the trajectory.
         gae_lambda: 1 is the payoff less the value; less trusts the critic's later values more.
     """
-    result = np.empty(values.shape[0], np.float32)
+    result = np.zeros(values.shape[0], np.float32)
     following = np.float32(0)
     for k in range(order.shape[0] - 1, -1, -1):
         i = order[k]

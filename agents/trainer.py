@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -21,17 +23,22 @@ from torch.utils.tensorboard import SummaryWriter
 
 from prefa_env import VectorEnv
 from prefa_env.doors import find_game
+from prefa_env.game import Game
+from prefa_env.prefa import NAME as PREFA
 from prefa_env.prefa import Rules
 from prefa_env.streams import derive_keys
 
 from . import behaviour, checkpoint
 from .agent import OpenAgent
+from .alarms import Alarms
 from .cli import Names
+from .league import League, Sampler
 from .lessons import Lessons
-from .network import Critic, NetworkConfig, Policy
+from .network import Critic, NetworkConfig, Policy, network_of
+from .policy import load_agent
 from .ppo import Learner, PPOConfig
 from .registry import make_agent
-from .rollout import LEARNER, Rollout, play
+from .rollout import LEARNER, Judge, Rollout, play
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,18 @@ class TrainConfig:
     """Fixed agents that sit at some tables (see `opponent_share`)."""
     opponent_share: float = 0.25
     """Share of deals in which one seat learns and an opponent plays the two others."""
+    past_share: float = 0.0
+    """Share of deals in which one seat learns and a past self plays the two others."""
+    snapshot_every: int = 25
+    """Iterations between the past selves that are kept."""
+    snapshots: int = 24
+    """Past selves kept at most; when there are more, every other one is forgotten."""
+    explore: float = 0.0
+    """How often a call or word is any legal one instead of the policy's."""
+    words_share: float = 0.1
+    """Share of deals whose calls, discards and words are valued (see `ppo.hindsight_words`)."""
+    warm_up: int = 0
+    """Decisions at the beginning, after imitation, in which only the critic learns."""
     teacher: str | None = None
     """Agent that the policy imitates at first; without one it begins by chance."""
     teaching: float = 0.3
@@ -67,6 +86,8 @@ class TrainConfig:
     worth."""
     start: str | None = None
     """Checkpoint or run whose networks the run begins with; without one they begin by chance."""
+    anchor: str | None = None
+    """Checkpoint or run whose bidding is cloned all along (see `ppo.anchor`)."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """The networks of policy and critic."""
     ppo: PPOConfig = field(default_factory=PPOConfig)
@@ -81,7 +102,13 @@ class TrainConfig:
     """Go on from the run's newest checkpoint, if it has one."""
 
     def __post_init__(self) -> None:
-        highest = {"decisions": 10**15, "deals": 10**6, "checkpoint_every": 10**9, "threads": 1024}
+        highest = {
+            "decisions": 10**15,
+            "deals": 10**6,
+            "checkpoint_every": 10**9,
+            "threads": 1024,
+            "snapshot_every": 10**9,
+        }
         for name, high in highest.items():
             if not 1 <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be 1 to {high}, not {getattr(self, name)}")
@@ -95,9 +122,24 @@ class TrainConfig:
             raise ValueError("data are the teacher's deals: give data or a teacher, not both")
         if not 1e-3 <= self.temperature <= 1e6:
             raise ValueError(f"temperature must be 0.001 to 1e6 kapikia, not {self.temperature}")
+        if self.anchor == "":
+            raise ValueError("anchor must name a checkpoint or run; leave it out for none")
         if self.start == "":
             raise ValueError("start must name a checkpoint or run; leave it out for none")
-        for name in ("opponent_share", "teaching", "choice_weight"):
+        if not 0 <= self.warm_up <= 10**15:
+            raise ValueError(f"warm_up must be 0 to 10^15, not {self.warm_up}")
+        if not 2 <= self.snapshots <= 1000:
+            raise ValueError(f"snapshots must be 2 to 1000, not {self.snapshots}")
+        if self.opponents and self.opponent_share + self.past_share > 1:
+            raise ValueError("opponent_share and past_share are together more than 1")
+        for name in (
+            "opponent_share",
+            "past_share",
+            "explore",
+            "words_share",
+            "teaching",
+            "choice_weight",
+        ):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be 0 to 1, not {getattr(self, name)}")
         if not 0 <= self.seed < 2**63:
@@ -128,6 +170,7 @@ class Trainer:
         if self.run.exists() and not self.run.is_dir():
             raise ValueError(f"run: {self.run} is a file, not a folder")
         self.game = find_game(config.game)
+        _check_memory(config, self.game)
         self.agents = [make_agent(s, config.game, config.rules) for s in config.opponents]
         teacher = config.teacher
         self.teacher = make_agent(teacher, config.game, config.rules) if teacher else None
@@ -137,7 +180,12 @@ class Trainer:
         self.lessons = None
         if config.data is not None:
             self.lessons = Lessons(
-                config.data, self.game, config.rules, config.temperature, config.choice_weight
+                config.data,
+                self.game,
+                config.rules,
+                config.temperature,
+                config.choice_weight,
+                config.network,
             )
         self.device = _device(config.device)
         torch.set_num_threads(config.threads)
@@ -146,8 +194,15 @@ class Trainer:
             game = self.game
             policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, config.network)
             critic = Critic(game.STATE, config.network)
-        self.learner = Learner(policy, critic, config.ppo, game.OBSERVATION["phase"])
+        anchor = self._anchor() if config.anchor is not None else None
+        self.learner = Learner(policy, critic, config.ppo, game.OBSERVATION["phase"], anchor)
         self.learner.to(self.device)
+        self.past = copy.deepcopy(policy).requires_grad_(False)
+        self.league = League(config.snapshots)
+        self.judge = _judge(config)
+        self._end_of_warm_up = config.warm_up + (
+            config.teaching * config.decisions if self.teacher or self.lessons else 0
+        )
         self.env = VectorEnv(
             config.game, config.deals, config.rules, auto_reset=False, seed=config.seed
         )
@@ -164,6 +219,12 @@ class Trainer:
         elif config.start is not None:
             self._start(Path(config.start))
 
+    def _anchor(self) -> Policy:
+        anchor = load_agent(str(self.config.anchor), self.game, self.config.rules).policy
+        if anchor.config.relabel != self.config.network.relabel:
+            raise ValueError(f"anchor {self.config.anchor}: its network.relabel is another one")
+        return anchor.requires_grad_(False).to(self.device)
+
     # -- one iteration ----------------------------------------------------------------------------
 
     def iterate(self) -> dict[str, float]:
@@ -172,14 +233,30 @@ class Trainer:
         seed = int(derive_keys(self.config.seed, np.array([self.iteration]), 0)[0] >> 1)
         rng = np.random.default_rng(seed)
         progress = min(1.0, self.decisions / self.config.decisions)
-        seating = self._seating(rng)
-        is_taught = progress < self.config.teaching
+        has_lessons = self.teacher is not None or self.lessons is not None
+        is_taught = has_lessons and progress < self.config.teaching
+        seating = self._seating(rng, 0.0 if is_taught else self.config.past_share)
         teacher = self.teacher if is_taught else None
         lessons = self.lessons if is_taught else None
         if lessons is not None:
             rollout = lessons.draw(self.config.seed, self.iteration, self.config.deals)
         else:
-            rollout = play(self.env, self.learner.policy, self.agents, seating, seed, teacher)
+            if teacher is None and self.config.past_share:
+                every = self.config.snapshot_every
+                if not len(self.league) or self.iteration % every == 0:
+                    self.league.add(self.iteration // every, self.learner.policy)
+                self.league.draw(rng, self.past)
+            rollout = play(
+                self.env,
+                self.learner.policy,
+                [*self.agents, Sampler(self.past, self.game)],
+                seating,
+                seed,
+                teacher,
+                explore=self.config.explore,
+                judge=None if teacher is not None else self.judge,
+                is_greedy=min(self.config.ppo.hindsight, self.config.ppo.final_hindsight) == 1,
+            )
         played = time.perf_counter()
         generator = torch.Generator().manual_seed(seed)
         figures = self.learner.update(
@@ -188,6 +265,7 @@ class Trainer:
             progress,
             generator,
             is_imitating=teacher is not None or lessons is not None,
+            is_warming_up=not is_taught and self.decisions < self._end_of_warm_up,
         )
         count = len(rollout.actions)
         self.iteration += 1
@@ -199,24 +277,43 @@ class Trainer:
         return figures | {
             "time/fps": count / seconds,
             "time/rollout_fps": count / (played - start),
+            "time/update_fps": count / (start + seconds - played),
+            "time/env_share": rollout.env_seconds / seconds,
             "time/iterations": self.iteration,
             "time/total_timesteps": self.decisions,
         }  # fmt: skip
 
-    def _seating(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def _seating(self, rng: np.random.Generator, past_share: float) -> npt.NDArray[np.int64]:
         """Who sits where: int64 [B, S], an index of the opponents, or LEARNER."""
-        shape = (self.config.deals, self.game.NUM_SEATS)
-        seating = np.full(shape, LEARNER)
+        config = self.config
+        seating = np.full((config.deals, self.game.NUM_SEATS), LEARNER)
+        is_alone = np.ones(config.deals, np.bool_)
         if self.agents:
-            is_mixed = rng.random(shape[0]) < self.config.opponent_share
-            seating[is_mixed] = rng.integers(len(self.agents), size=(is_mixed.sum(), 1))
-            seating[is_mixed, rng.integers(shape[1], size=is_mixed.sum())] = LEARNER
+            is_alone = rng.random(config.deals) >= config.opponent_share
+            self._seat(seating, ~is_alone, len(self.agents), 0, rng)
+        if past_share:
+            share = past_share / (1 - config.opponent_share) if self.agents else past_share
+            is_past = is_alone & (rng.random(config.deals) < share)
+            self._seat(seating, is_past, 1, len(self.agents), rng)
         return seating
+
+    def _seat(
+        self,
+        seating: npt.NDArray[np.int64],
+        is_mixed: npt.NDArray[np.bool_],
+        kinds: int,
+        first: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Seat two of one of `kinds` opponents, numbered from `first`, at some tables."""
+        count = int(is_mixed.sum())
+        seating[is_mixed] = first + rng.integers(kinds, size=(count, 1))
+        seating[is_mixed, rng.integers(seating.shape[1], size=count)] = LEARNER
 
     def _deal_figures(self, rollout: Rollout, seating: npt.NDArray[np.int64]) -> dict[str, float]:
         """What the learning seats were paid, at tables with opponents, and what they did."""
         is_learner = seating == LEARNER
-        is_mixed = ~is_learner.all(1)
+        is_mixed = ((seating != LEARNER) & (seating < len(self.agents))).any(axis=1)
         payoffs = self.env.tables["settled_thirds"] / 3
         mine = payoffs[is_learner & is_mixed[:, None]]
         figures = {"rollout/ep_rew_mean": float(mine.mean())} if mine.size else {}
@@ -241,7 +338,12 @@ class Trainer:
             "seconds": self.seconds,
             "torch": torch.__version__,
         }
-        return checkpoint.save(self.run, self.decisions, model, _flatten(optimizer), meta)
+        tensors = {
+            checkpoint.MODEL_FILE: model,
+            checkpoint.OPTIMIZER_FILE: _flatten(optimizer),
+            checkpoint.LEAGUE_FILE: self.league.tensors(),
+        }
+        return checkpoint.save(self.run, self.decisions, tensors, meta)
 
     def _load(self) -> None:
         folder = checkpoint.resolve(self.run)
@@ -255,7 +357,9 @@ class Trainer:
                 )
         tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
         state = checkpoint.load_tensors(folder, meta, checkpoint.OPTIMIZER_FILE)
+        league = checkpoint.load_tensors(folder, meta, checkpoint.LEAGUE_FILE)
         try:
+            self.league.load(league)
             self.learner.load_state_dict(tensors)
             optimizer = self.learner.optimizer
             optimizer.load_state_dict(optimizer.state_dict() | {"state": _unflatten(state)})
@@ -265,13 +369,13 @@ class Trainer:
             raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None
 
     def _start(self, path: Path) -> None:
-        """Take over the networks of a checkpoint, not its optimiser, and begin at 0 decisions."""
+        """Take over the networks of a checkpoint, its average if it has one, not its optimiser."""
         folder = checkpoint.resolve(path)
         meta = checkpoint.load_meta(folder)
         checkpoint.check_fits(meta, self.game, self.config.rules, folder)
         scale = meta["config"].get("ppo", {}).get("reward_scale")  # the critic's unit
         for name, there, here in (
-            ("network", meta["network"], asdict(self.config.network)),
+            ("network", asdict(network_of(meta)), asdict(self.config.network)),
             ("ppo.reward_scale", scale, self.config.ppo.reward_scale),
         ):
             if there != here:
@@ -279,6 +383,11 @@ class Trainer:
                     f"cannot start from {folder}: {name} is {there}, here {here}"
                 )
         tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
+        average, policy = "average.", "policy."
+        for name in [name for name in tensors if name.startswith(policy)]:
+            mean = average + name.removeprefix(policy)
+            tensors[name] = tensors.setdefault(mean, tensors[name])
+        tensors["updates"] = torch.zeros((), dtype=torch.int64)
         try:
             self.learner.load_state_dict(tensors)
         except RuntimeError as error:
@@ -299,6 +408,36 @@ def _unflatten(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
         index, name = key.split(".")
         state.setdefault(int(index), {})[name] = tensor
     return state
+
+
+_DECISIONS_A_DEAL = 30
+"""More than a batch of deals has on average, forced moves left out."""
+
+
+def _check_memory(config: TrainConfig, game: Game) -> None:
+    """Raise ValueError if one batch of deals would hardly fit into this machine's memory."""
+    sample = 3 * game.STATE.size + 4 * 4 * game.NUM_ACTIONS + game.DTYPE.itemsize
+    table = game.DTYPE.itemsize + 8 * game.STATE.size
+    needed = config.deals * (_DECISIONS_A_DEAL * sample + table)
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > 0.8 * there:
+        raise ValueError(
+            f"too little memory: deals {config.deals:,} need about {needed / 1e9:,.0f} GB, and "
+            f"this machine has {there / 1e9:,.0f} GB; lower deals"
+        )
+
+
+def _judge(config: TrainConfig) -> Judge | None:
+    ppo = config.ppo
+    has_words = max(ppo.hindsight_words, ppo.final_hindsight_words) > 0
+    if not has_words and max(ppo.hindsight, ppo.final_hindsight) == 0:
+        return None
+    if config.game != PREFA:
+        raise ValueError(f"ppo: hindsight needs a solver, which {config.game!r} has not")
+    from .search.hindsight import Hindsight  # it compiles the solver
+
+    share = config.words_share if has_words else 0.0
+    return Hindsight(config.rules, words_share=share, threads=config.threads)
 
 
 def _device(name: str) -> torch.device:
@@ -355,6 +494,7 @@ def train(config: TrainConfig) -> bool:
         TextColumn("left"),
     )
     printed = time.monotonic()
+    alarms = Alarms()
     writer = SummaryWriter(config.run, purge_step=trainer.decisions)
     with writer, _stop_on_signals() as caught, Progress(*columns) as bar:
         task = bar.add_task(
@@ -364,6 +504,8 @@ def train(config: TrainConfig) -> bool:
             figures = trainer.iterate()
             for name, figure in figures.items():
                 writer.add_scalar(name, figure, trainer.decisions)
+            for alarm in alarms.check(figures):
+                bar.console.print(f"alarm at {trainer.decisions:,} decisions: {alarm}")
             bar.update(task, completed=trainer.decisions, figures=_line(figures))
             if not bar.console.is_terminal and time.monotonic() - printed > _PRINT_EVERY:
                 printed = time.monotonic()

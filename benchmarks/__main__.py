@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 
-from . import aec, arena, records, search, solver, startup, vector
+from . import aec, arena, records, search, solver, startup, training, vector
 from .table import print_table, yardstick
 
 
@@ -23,6 +23,7 @@ def main() -> None:
         action="store_true",
         help="leave out open cards and search: minutes",
     )
+    parser.add_argument("--no-training", action="store_true", help="leave out training")
     arguments = parser.parse_args()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
@@ -35,6 +36,8 @@ def main() -> None:
         solver.print_table(solver.run(), loop)
         solver.print_growth(solver.growth())
         search.print_table(search.run())
+    if not arguments.no_training:
+        training.print_table(training.run(4 * arguments.seconds))
     if not arguments.no_arena:
         arena.print_table(arena.run())
     if not arguments.no_startup:

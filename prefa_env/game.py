@@ -119,6 +119,17 @@ class Game(Protocol):
     def redeal_hidden(self, table: Any, seat: int, deck: Deck, talon_deck: Deck, /) -> bool:
         """Deal what a seat cannot see anew; False, and nothing done, if the decks do not fit."""
 
+    # -- what looks different and is not ---------------------------------------------------------
+
+    def relabel(
+        self, rows: npt.NDArray[np.int8], masks: npt.NDArray[np.int8], /
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """Rows and masks with names that mean nothing made the same, and what actions stand for.
+
+        From int8 [B, O] or [B, P] and [B, A]: new ones, and int8 [B, A], the action that each of
+        the new ones stands for.
+        """
+
     # -- text -------------------------------------------------------------------------------------
 
     def action_text(self, action: int, /) -> str:

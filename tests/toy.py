@@ -150,6 +150,12 @@ def beneficiary(s: Table) -> int:
     return s.seat
 
 
+def relabel(
+    rows: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    return rows, masks, np.tile(np.arange(NUM_ACTIONS, dtype=np.int8), (len(rows), 1))
+
+
 @njit
 def redeal_hidden(
     s: Table, seat: int, deck: npt.NDArray[np.int8], talon_deck: npt.NDArray[np.int8]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from prefa_env._jit import njit, njit_called
 from prefa_env.bits import popcount
 from prefa_env.prefa import OBSERVATION
-from prefa_env.prefa.kernel import deal, legal_actions, note_aces, step
+from prefa_env.prefa.kernel import deal, legal_actions, step
 from prefa_env.prefa.observation import observe
 from prefa_env.prefa.rules import NUM_CARDS, Action, Phase
 from prefa_env.prefa.state import State
@@ -138,6 +138,34 @@ def agreement(t: Tables, style: Style, tables: npt.NDArray[Any], view: View, wor
 
 
 @njit_called
+def redraw_discards(
+    t: Tables,
+    seen: State,
+    key: np.uint64,
+    worlds: Cards,
+    weights: npt.NDArray[np.float64],
+    tables: npt.NDArray[Any],
+) -> None:
+    """Choose another declarer's discards anew in each world; how likely these cards lead there.
+
+    Args:
+        seen: a recalled table.
+        worlds: int64 [N, 4].
+        weights: float64 [N], written; all 1 where no other declarer has discarded.
+        tables: State records [1], scratch.
+    """
+    for n in range(worlds.shape[0]):
+        weights[n] = 1.0
+        if seen.owner > 0 and seen.phase > _CONTRACT:
+            tables[0] = seen
+            s = tables[0]
+            enter_world(s, worlds[n])
+            weights[n] = draw_discards(t, s, derive_key(key, n))
+            worlds[n, s.owner - 1] = s.hands[s.owner]
+            worlds[n, DISCARDS] = s.discards
+
+
+@njit_called
 def weigh(
     t: Tables,
     style: Style,
@@ -157,14 +185,8 @@ def weigh(
         tables: State records [2], scratch.
     """
     words = np.empty(OBSERVATION_WORDS, np.int64)
+    redraw_discards(t, seen, key, worlds, weights, tables)
     for n in range(worlds.shape[0]):
         tables[0] = seen
-        s = tables[0]
-        enter_world(s, worlds[n])
-        weights[n] = 1.0
-        if s.owner > 0 and s.phase > _CONTRACT:
-            weights[n] = draw_discards(t, s, derive_key(key, n))
-            worlds[n, s.owner - 1] = s.hands[s.owner]
-            worlds[n, DISCARDS] = s.discards
-            note_aces(s)
+        enter_world(tables[0], worlds[n])
         weights[n] *= agreement(t, style, tables, view, words)

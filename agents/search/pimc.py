@@ -18,10 +18,9 @@ from ..agent import Actions, Keys, Masks, Observations, Values
 from ..heuristic import Heuristic
 from ..heuristic.view import DTYPE as VIEW_DTYPE
 from ..heuristic.view import View, decode
-from .recall import recall_tables
-from .sampling import NoWorldError, Sampler, Weigh
+from .sampling import Sampler, Weigh
 from .screening import MOST, screen
-from .validity import is_possible
+from .validity import recall_possible
 from .valuation import value_actions, value_cards
 
 BIDDING_WORLDS = 64
@@ -91,12 +90,8 @@ class Pimc:
 
         Raises NoWorldError for a row that cannot have come from a game of these rules.
         """
-        seen = recall_tables(observations, self._rules.flags)
         views = decode(observations, action_masks)
-        words = np.ascontiguousarray(observations, np.int8).view(np.int64)
-        for row, table in enumerate(seen):
-            if not is_possible(table, words[row], views[row].legal, self._tables):
-                raise NoWorldError(f"row {row}: no game leads to this observation and action mask")
+        seen = recall_possible(observations, views, self._rules.flags)
         actions = self._model.act(observations, action_masks, keys)
         values = np.full(np.shape(action_masks), np.nan, np.float32)
         for i in np.flatnonzero(np.count_nonzero(action_masks, axis=1) > 1):

@@ -61,7 +61,13 @@ class Sampler:
     """Draws worlds for a seat."""
 
     def __init__(
-        self, tables: Tables, style: Style, weigh: Weigh | None = None, candidates: int = 32
+        self,
+        tables: Tables,
+        style: Style,
+        weigh: Weigh | None = None,
+        candidates: int = 32,
+        *,
+        redraw: bool = False,
     ) -> None:
         """Choose how worlds are weighed.
 
@@ -69,11 +75,14 @@ class Sampler:
             tables, style: the model of the other players.
             weigh: says how likely worlds are; the model if None.
             candidates: worlds drawn and weighed for each one that is kept.
+            redraw: whether another declarer's discards are the model's choice before `weigh` is
+                asked, and how likely they and his contract are counts, too; without `weigh` always.
         """
         self._tables = tables
         self._style = style
         self._weigh = weigh
         self._candidates = candidates
+        self._redraw = redraw
         self._scratch = np.zeros(2, DTYPE)
         self._view = np.zeros(1, VIEW_DTYPE)
 
@@ -110,11 +119,15 @@ class Sampler:
                 self._view[0],
             )  # fmt: skip
         else:
+            before = np.ones(len(worlds))
+            if self._redraw:
+                model.redraw_discards(self._tables, seen, key, worlds, before, self._scratch)
             tables = np.empty(len(worlds), DTYPE)
             _enter(seen, worlds, tables)
             weights = np.asarray(self._weigh(seen.copy(), tables), np.float64)
             if weights.shape != (len(worlds),):
                 raise ValueError(f"weights must be [{len(worlds)}], not {list(weights.shape)}")
+            weights = weights * before
         if not np.isfinite(weights).all() or (weights < 0).any() or weights.max() == 0:
             _logger.warning("no world has a usable weight; all count the same")
             weights = np.ones(len(worlds))

@@ -12,10 +12,13 @@ from prefa_env.bits import popcount
 from prefa_env.prefa.kernel import deal, legal_actions, step
 from prefa_env.prefa.observation import observe
 from prefa_env.prefa.rules import NUM_ACTIONS, NUM_CARDS, PACK, Phase
-from prefa_env.prefa.state import State
+from prefa_env.prefa.state import DTYPE, State
 from prefa_env.words import Words, int64
 
+from ..agent import Observations
 from .history import MAX_ACTIONS, initial_deck, past_actions
+from .recall import recall_tables
+from .sampling import NoWorldError
 from .worlds import draw_worlds, enter_world, unseen_cards
 
 _AUCTION, _PLAY = int(Phase.AUCTION), int(Phase.PLAY)
@@ -77,3 +80,19 @@ def is_possible(seen: State, row: Words, legal: int, tables: npt.NDArray[Any]) -
     again = np.empty(row.shape[0], np.int64)
     observe(s, 0, again)
     return bool((again == row).all())
+
+
+def recall_possible(
+    observations: Observations, views: npt.NDArray[Any], flags: int
+) -> npt.NDArray[Any]:
+    """As `recall_tables`, with the views decoded from the same observations and masks.
+
+    Raises NoWorldError for a row that cannot have come from a game of these rules.
+    """
+    seen = recall_tables(observations, flags)
+    words = np.ascontiguousarray(observations, np.int8).view(np.int64)
+    tables = np.zeros(2, DTYPE)
+    for row, table in enumerate(seen):
+        if not is_possible(table, words[row], views[row].legal, tables):
+            raise NoWorldError(f"row {row}: no game leads to this observation and action mask")
+    return seen

@@ -13,7 +13,7 @@ from prefa_env.prefa.kernel import beneficiary, left_of, legal_actions, pay, rig
 from prefa_env.prefa.rules import NUM_CARDS, SUIT, Defence
 from prefa_env.prefa.state import State
 from prefa_env.solver.payment import settle, tricks_to_come
-from prefa_env.words import Ints, int64
+from prefa_env.words import Ints, Words, int64
 
 from ..heuristic.hand import Style, Tables
 from ..heuristic.view import View
@@ -112,6 +112,29 @@ def value_cards(
         add_cards(table, scratch, tables, by_tricks, counts[n], sums)
 
 
+@njit_called
+def value_worlds(
+    table: Ints,
+    scratch: Ints,
+    seen: State,
+    worlds: Cards,
+    tables: npt.NDArray[Any],
+    values: npt.NDArray[np.int64],
+) -> None:
+    """Write what each playable card brings in each world to whom seat 0 plays for.
+
+    Args:
+        table, scratch, seen, tables: as for `value_cards`.
+        worlds: int64 [N, 4].
+        values: int64 [N, 32], thirds of kapikia; 0 for other cards.
+    """
+    values[:] = 0
+    for n in range(worlds.shape[0]):
+        tables[2] = seen
+        enter_world(tables[2], worlds[n])
+        add_cards(table, scratch, tables, False, 1, values[n])
+
+
 _SLIPS = (0.07, 0.55, 0.29, 0.09)
 _SLIPS_ALONE = (0.10, 0.79, 0.10, 0.01)
 """How often a declarer who is not seen takes one trick less than with open cards, as many, one and
@@ -145,6 +168,35 @@ def _expected_payment(tables: npt.NDArray[Any], viewer: int) -> float:
 
 
 @njit_called
+def value_word(
+    table: Ints,
+    scratch: Ints,
+    t: Tables,
+    style: Style,
+    tables: npt.NDArray[Any],
+    view: View,
+    words: Words,
+    action: int,
+) -> float:
+    """What an action before the first card brings to the seat to act at `tables[0]`, in kapikia.
+
+    From the action on all seats bid, discard and defend as the model does; the cards are solved.
+
+    Args:
+        table, scratch: of a solver's `Memory`.
+        t, style: the model.
+        tables: State records [2]: one with all hands known; scratch.
+        view, words: scratch, as for `model.decide`.
+        action: a legal one.
+    """
+    seat = tables[0].seat
+    step(tables[0], action)
+    bid_on(t, style, tables[0], view, words)
+    settle(table, scratch, tables, seat)
+    return _expected_payment(tables, seat)
+
+
+@njit_called
 def value_actions(
     table: Ints,
     scratch: Ints,
@@ -175,7 +227,4 @@ def value_actions(
         for k in range(actions.shape[0]):
             tables[0] = seen
             enter_world(tables[0], worlds[n])
-            step(tables[0], actions[k])
-            bid_on(t, style, tables[0], view, words)
-            settle(table, scratch, tables, 0)
-            payments[k, n] = _expected_payment(tables, 0)
+            payments[k, n] = value_word(table, scratch, t, style, tables, view, words, actions[k])

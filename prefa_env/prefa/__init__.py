@@ -19,6 +19,7 @@ from .observation import observe, observe_all
 from .rules import NUM_ACTIONS, NUM_CARDS, NUM_SEATS, PACK, Action, Defence, Flag, Phase, Rules
 from .scoring import floor_kassa, payments
 from .state import DTYPE, OBSERVATION, STATE, State
+from .symmetry import relabel
 from .text import (
     action_text,
     deal_text,
@@ -69,6 +70,7 @@ __all__ = [
     "parse_game",
     "payments",
     "redeal_hidden",
+    "relabel",
     "start_match",
     "step",
 ]

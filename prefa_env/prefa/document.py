@@ -54,6 +54,11 @@ What was hidden from a seat is nowhere in its observation, and nothing that it w
 the auction in order (`calls`), who said what (`said_…`), every card with the moment it was played
 (`order`, `played_…`), and for the declarer his talon and his discards. An observation is a full
 memory; nobody has to remember earlier ones.
+
+Suits have their own names throughout, though once a contract is named only trumps differ from the
+rest. `rows, masks, meant = prefa.relabel(env.observations, env.action_masks)` names them anew where
+that is so: trumps last, before them the suits by their length in the hand that the seat began with.
+`meant[i, a]` is the action that action `a` of the new row `i` stands for.
 """
 
 _OBSERVATION = """\

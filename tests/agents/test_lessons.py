@@ -28,6 +28,7 @@ from prefa_env.prefa import Rules
 
 GAME = find_game("prefa")
 DEALS, SHARDS = 8, 5
+AS_DEALT, RENAMED = NetworkConfig(relabel=False), NetworkConfig()
 
 
 class HighestIsBest:
@@ -92,7 +93,7 @@ def test_targets() -> None:
 
 
 def test_shards_come_in_turn(data: Path) -> None:
-    lessons = Lessons(data, GAME, Rules(), 1.0, 0.5)
+    lessons = Lessons(data, GAME, Rules(), 1.0, 0.5, AS_DEALT)
     sizes = [len(shard) for shard in lessons.shards]
     one_round = [lessons.draw(1, iteration, DEALS) for iteration in range(2 * SHARDS)]
     for first in (0, SHARDS):
@@ -107,7 +108,7 @@ def test_shards_come_in_turn(data: Path) -> None:
 
 
 def test_rollouts_are_the_decisions(data: Path) -> None:
-    rollout = Lessons(data, GAME, Rules(), 1.0, 0.5).draw(1, 0, 10**6)
+    rollout = Lessons(data, GAME, Rules(), 1.0, 0.5, AS_DEALT).draw(1, 0, 10**6)
     assert (
         rollout.actions == highest(rollout.masks.astype(np.int8))
     ).all()  # the choices, not exploration
@@ -117,6 +118,23 @@ def test_rollouts_are_the_decisions(data: Path) -> None:
     for trajectory in (0, 7, int(rollout.trajectories.max())):
         assert len(set(rollout.payoffs[rollout.trajectories == trajectory].tolist())) == 1
     assert (np.unique(rollout.trajectories) == np.arange(rollout.trajectories.max() + 1)).all()
+
+
+def test_lessons_name_suits_as_the_policy_does(data: Path) -> None:
+    as_dealt, renamed = (
+        Lessons(data, GAME, Rules(), 1.0, 0.5, network).draw(1, 0, 10**6)
+        for network in (AS_DEALT, RENAMED)
+    )
+    states, masks, meant = GAME.relabel(as_dealt.states, as_dealt.masks.view(np.int8))
+    np.testing.assert_array_equal(renamed.states, states)
+    np.testing.assert_array_equal(renamed.masks, masks.view(np.bool_))
+    rows = np.arange(len(states))
+    np.testing.assert_array_equal(meant[rows, renamed.actions], as_dealt.actions)
+    assert as_dealt.targets is not None and renamed.targets is not None
+    np.testing.assert_array_equal(
+        renamed.targets, np.take_along_axis(as_dealt.targets, meant, axis=1)
+    )
+    assert (renamed.actions != as_dealt.actions).any()
 
 
 def config(data: Path, run: Path, decisions: int = 40_000) -> TrainConfig:

@@ -19,12 +19,12 @@ from prefa_env.prefa import Rules
 CANDIDATE = Path(agents.__file__).parent / "released" / "candidate"
 
 
-def test_it_plays_legally_and_no_worse_than_the_rule_player() -> None:
+def test_it_plays_legally_and_better_than_the_rule_player() -> None:
     found = compare(
         prefa, Rules(), make_agent(str(CANDIDATE)), make_agent("heuristic"), SeedSet("card"), 300
     )
     assert found.illegal == found.nonzero == 0
-    assert found.high > 0
+    assert found.low > 0
 
 
 def test_a_run_can_start_from_it(tmp_path: Path) -> None:

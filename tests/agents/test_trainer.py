@@ -16,7 +16,7 @@ from agents.benchmarks import BenchmarkError, SeedSet
 from agents.cli import Names
 from agents.network import NetworkConfig, Policy
 from agents.policy import BLOCK, load_agent
-from agents.ppo import DivergedError, PPOConfig, policy_loss
+from agents.ppo import DivergedError, PPOConfig, hindsight_loss, policy_loss
 from agents.rollout import LEARNER, advantages, play
 from agents.simple import FirstLegal, Uniform
 from agents.trainer import TrainConfig, Trainer, train
@@ -52,9 +52,10 @@ def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) ->
         assert torch.equal(tensor, other[name]), name
 
 
-def new_policy(seed: int = 0, *, spread: bool = True) -> Policy:
+def new_policy(seed: int = 0, *, spread: bool = True, relabel: bool = True) -> Policy:
     torch.manual_seed(seed)
-    policy = Policy(OBSERVATION, prefa.NUM_ACTIONS, NetworkConfig(width=32, blocks=1))
+    network = NetworkConfig(width=32, blocks=1, relabel=relabel)
+    policy = Policy(OBSERVATION, prefa.NUM_ACTIONS, network)
     if spread:  # the last layer starts at zero; here actions shall differ
         torch.nn.init.normal_(last_layer(policy).weight)
     return policy
@@ -118,8 +119,25 @@ def test_seats_of_opponents_are_no_samples() -> None:
 
 def test_a_teacher_s_actions_stand_in_the_rollout() -> None:
     env = VectorEnv("prefa", 100, auto_reset=False)
-    rollout = play(env, new_policy(), [], np.full((100, 3), LEARNER), 5, FirstLegal())
+    seating = np.full((100, 3), LEARNER)
+    rollout = play(env, new_policy(relabel=False), [], seating, 5, FirstLegal())
     np.testing.assert_array_equal(rollout.actions, rollout.masks.argmax(1))
+
+
+def test_a_teacher_s_actions_are_found_under_the_policy_s_names() -> None:
+    env = VectorEnv("prefa", 100, auto_reset=False)
+    seating = np.full((100, 3), LEARNER)
+    as_dealt, renamed = (
+        play(env, new_policy(relabel=relabel), [], seating, 5, Uniform())
+        for relabel in (False, True)
+    )
+    np.testing.assert_array_equal(as_dealt.history, renamed.history)
+    states, masks, meant = prefa.relabel(as_dealt.states, as_dealt.masks.view(np.int8))
+    np.testing.assert_array_equal(renamed.states, states)
+    np.testing.assert_array_equal(renamed.masks, masks.view(np.bool_))
+    rows = np.arange(len(states))
+    np.testing.assert_array_equal(meant[rows, renamed.actions], as_dealt.actions)
+    assert (renamed.actions != as_dealt.actions).any()
 
 
 def test_imitation_makes_the_policy_do_as_its_teacher(small: TrainConfig) -> None:
@@ -198,10 +216,10 @@ def test_the_objective_is_cut_off_where_the_ratio_left_the_clip_range() -> None:
     log_probs = torch.log_softmax(torch.zeros(2, 2), -1).requires_grad_()
     actions = torch.tensor([0, 1])
     old = torch.log(torch.tensor([0.25, 0.45]))  # ratios 2 and 1.11
-    loss, figures = policy_loss(log_probs, actions, old, torch.ones(2), clip=0.2)
-    assert loss.detach().item() == pytest.approx(-(1.2 + 0.5 / 0.45) / 2)
+    loss, figures = policy_loss(log_probs, actions, old, torch.ones(2), 0.2, torch.ones(2) > 0)
+    assert loss.detach().mean().item() == pytest.approx(-(1.2 + 0.5 / 0.45) / 2)
     assert figures["train/clip_fraction"] == pytest.approx(0.5)
-    (gradient,) = torch.autograd.grad(loss, log_probs)
+    (gradient,) = torch.autograd.grad(loss.mean(), log_probs)
     assert gradient[0].abs().sum() == 0 and gradient[1].abs().sum() > 0
 
 
@@ -447,14 +465,192 @@ def test_an_interrupted_save_leaves_the_last_checkpoint(
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        checkpoint.save(run, 10**9, {"policy.x": torch.zeros(1)}, {}, {})
+        checkpoint.save(run, 10**9, {"x.safetensors": {"policy.x": torch.zeros(1)}}, {})
     assert sorted(path.name for path in run.iterdir()) == before
 
 
 def test_only_the_last_checkpoints_are_kept(tmp_path: Path) -> None:
     for decisions in (5, 50, 500):
-        checkpoint.save(tmp_path, decisions, {"x": torch.zeros(1)}, {}, {}, keep=2)
+        checkpoint.save(tmp_path, decisions, {"x.safetensors": {"x": torch.zeros(1)}}, {}, keep=2)
     found = [path.name for path in checkpoint.checkpoints(tmp_path)]
     assert found == ["checkpoint-000000000050", "checkpoint-000000000500"]
     shutil.rmtree(checkpoint.resolve(tmp_path))
     assert checkpoint.resolve(tmp_path).name == "checkpoint-000000000050"
+
+
+# -- the league, the average, hindsight -----------------------------------------------------------
+
+
+def full(run: Path) -> TrainConfig:
+    """A run with everything in it."""
+    return TrainConfig(
+        run=str(run),
+        decisions=8000,
+        deals=64,
+        opponents=Names(["uniform"]),
+        opponent_share=0.3,
+        past_share=0.3,
+        snapshot_every=1,
+        snapshots=2,
+        explore=0.1,
+        warm_up=2000,
+        network=NetworkConfig(width=16, blocks=1),
+        ppo=PPOConfig(minibatch=512, hindsight=1, final_hindsight=1, magnet=0.1),
+        checkpoint_every=1,
+        threads=2,
+    )
+
+
+def test_a_run_with_everything_is_resumed_to_the_same_weights(tmp_path: Path) -> None:
+    assert train(full(tmp_path / "whole"))
+    part = full(tmp_path / "part")
+    trainer = Trainer(part)
+    for _ in range(4):
+        trainer.iterate()
+    trainer.save()
+    assert train(replace(part, resume=True))
+    one, other = weights(tmp_path / "whole"), weights(tmp_path / "part")
+    assert_same(one, other)
+    assert any(not torch.equal(one[k], one[k.replace("policy", "average")]) for k in one)
+
+
+def test_while_it_warms_up_only_the_critic_learns(tmp_path: Path) -> None:
+    trainer = Trainer(full(tmp_path / "run"))
+    before = {k: v.clone() for k, v in trainer.learner.state_dict().items()}
+    while trainer.decisions < 2000:
+        trainer.iterate()
+        after = trainer.learner.state_dict()
+        for name, tensor in before.items():
+            is_critic = name.startswith("critic.") and not name.endswith("factors")
+            assert torch.equal(tensor, after[name]) != is_critic, name
+    trainer.iterate()
+    name = next(k for k in reversed(before) if k.startswith("policy."))
+    assert not torch.equal(before[name], trainer.learner.state_dict()[name])
+
+
+def test_seats_are_shared_out_as_the_config_says(tmp_path: Path) -> None:
+    trainer = Trainer(replace(full(tmp_path / "run"), deals=10_000))
+    seating = trainer._seating(np.random.default_rng(1), past_share=0.3)
+    others = np.sort(np.where(seating == LEARNER, -1, seating), axis=1)
+    assert (others[:, 1] == others[:, 2]).all()  # one learner, or three
+    kinds = [(others[:, 2] == kind).mean() for kind in (LEARNER, 0, 1)]
+    np.testing.assert_allclose(kinds, [0.4, 0.3, 0.3], atol=0.02)
+    learners = [((seating[:, seat] == LEARNER) & (others[:, 2] >= 0)).mean() for seat in range(3)]
+    np.testing.assert_allclose(learners, [0.2, 0.2, 0.2], atol=0.02)
+
+
+def test_hindsight_leads_to_a_softmax_over_means_however_sure_the_policy_was() -> None:
+    masks = torch.tensor([[True, True, True, False]])
+    means = torch.tensor([0.0, 1.0, -1.0, 0.0])
+    temperatures = torch.tensor([0.5])
+    logits = torch.tensor([[12.0, 0.0, 0.0, 0.0]], requires_grad=True)  # all but certain, and wrong
+    generator = torch.Generator().manual_seed(1)
+    optimizer = torch.optim.SGD([logits], lr=0.02)
+    tail = []
+    for step in range(6000):
+        gains = means + torch.randn(1, 4, generator=generator)  # one world each time
+        log_probs = torch.log_softmax(logits.masked_fill(~masks, -1e9), -1)
+        optimizer.zero_grad()
+        hindsight_loss(log_probs, masks, gains, temperatures).sum().backward()
+        optimizer.step()
+        if step >= 2000:
+            tail.append(log_probs.detach()[0, :3])
+    expected = torch.log_softmax(means[:3] / 0.5, -1)
+    assert torch.allclose(torch.stack(tail).mean(0), expected, atol=0.15)
+    assert logits[0, 3] == 0
+
+
+class CardsOnly:
+    """Finds the highest card best, by 30 kapikia a card."""
+
+    def is_sure(self, tables: np.ndarray) -> np.ndarray:
+        return np.asarray(tables["phase"] == Phase.PLAY)
+
+    def values(self, tables: np.ndarray, deals: np.ndarray) -> np.ndarray:
+        legal = np.array([prefa.legal_actions(table) for table in tables])
+        is_card = (legal[:, None] >> np.arange(62) & 1 == 1) & self.is_sure(tables)[:, None]
+        return np.where(is_card, 30 * np.arange(62), np.nan).astype(np.float32)
+
+
+def test_cards_are_learned_from_hindsight(tmp_path: Path) -> None:
+    config = full(tmp_path / "run")
+    config = replace(
+        config,
+        decisions=10**9,
+        warm_up=0,
+        past_share=0.0,
+        network=NetworkConfig(width=32, blocks=1, relabel=False),
+        ppo=replace(config.ppo, lr=3e-3, magnet=0),
+    )
+    trainer = Trainer(config)
+    trainer.judge = CardsOnly()
+    for _ in range(100):
+        trainer.iterate()
+    rollout = play(trainer.env, trainer.learner.policy, [], np.full((64, 3), LEARNER), 9)
+    is_play = rollout.states[:, OBSERVATION["phase"]][:, Phase.PLAY] == 1
+    highest = 61 - rollout.masks[:, ::-1].argmax(axis=1)
+    assert (rollout.actions == highest)[is_play].mean() > 0.9
+
+
+def test_log_probabilities_know_of_explored_calls() -> None:
+    env = VectorEnv("prefa", 3000, auto_reset=False)
+    policy = new_policy(spread=False)
+    with torch.no_grad():
+        last_layer(policy).bias[32] = 5.0  # it passes
+    rollout = play(env, policy, [], np.full((3000, 3), LEARNER), seed=3, explore=0.3)
+    is_first = rollout.states[:, OBSERVATION["calls"]].sum(1) == 0
+    is_auction = rollout.states[:, OBSERVATION["phase"].start] == 1
+    first = is_first & is_auction
+    sure = np.exp(5) / (np.exp(5) + 2)
+    expected = 0.7 * sure + 0.3 / 3
+    passes = rollout.actions[first] == 32
+    assert passes.mean() == pytest.approx(expected, abs=0.04)
+    np.testing.assert_allclose(rollout.log_probs[first][passes], np.log(expected), atol=1e-5)
+
+
+def test_cards_with_values_are_played_greedily() -> None:
+    env = VectorEnv("prefa", 200, auto_reset=False)
+    policy = new_policy()
+    seating = np.full((200, 3), LEARNER)
+    rollout = play(env, policy, [], seating, 3, judge=CardsOnly(), is_greedy=True)
+    states = torch.from_numpy(rollout.states)
+    log_probs = policy(states[:, : OBSERVATION.size], torch.from_numpy(rollout.masks))
+    is_likeliest = log_probs.argmax(-1).numpy() == rollout.actions
+    is_play = rollout.states[:, OBSERVATION["phase"]][:, Phase.PLAY] == 1
+    assert is_likeliest[is_play].all() and not is_likeliest[~is_play].all()
+    assert rollout.values is not None
+    np.testing.assert_array_equal(np.isfinite(rollout.values).any(axis=1), is_play)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"past_share": 0.8}, "together more than 1"),
+        ({"snapshots": 1}, "snapshots must be 2 to"),
+        ({"warm_up": -1}, "warm_up must be 0 to"),
+        ({"explore": 2}, "explore must be 0 to 1"),
+        ({"deals": 10**6}, "too little memory: deals 1,000,000 need about"),
+    ],
+)
+def test_bad_values_of_a_league_are_named(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        Trainer(replace(full(tmp_path / "run"), **change))  # type: ignore[arg-type]
+
+
+def test_hindsight_needs_a_solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, "toy", toy)
+    config = replace(full(tmp_path / "run"), game="toy", opponents=Names(), opponent_share=0.0)
+    with pytest.raises(ValueError, match="hindsight needs a solver, which 'toy' has not"):
+        Trainer(config)
+
+
+def test_alarms_are_printed(
+    small: TrainConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = {"train/approx_kl": 1.0}
+    whole = Trainer.iterate
+    monkeypatch.setattr(Trainer, "iterate", lambda trainer: whole(trainer) | bad)
+    assert train(small)
+    assert capsys.readouterr().out.replace("\n", " ").count("moves too far") == 1
