@@ -51,6 +51,8 @@ class Rollout:
     targets: npt.NDArray[np.float32] | None = None  # [N, A], a teacher's probabilities
     values: npt.NDArray[np.float32] | None = None  # [N, A], see `Judge`; NaN where not valued
     is_sure: npt.NDArray[np.bool_] | None = None  # [N], see `Judge`
+    ends: npt.NDArray[Any] | None = None  # [B], records of the tables at the end
+    paid: npt.NDArray[np.float32] | None = None  # [B, S]
     env_seconds: float = 0.0  # spent in the environment
 
 
@@ -62,6 +64,9 @@ class Judge(Protocol):
 
     def values(self, tables: npt.NDArray[Any], deals: npt.NDArray[np.int64]) -> Values:
         """From records [N] and the numbers of their deals values float32 [N, A], or NaN."""
+
+    def settle(self, tables: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], npt.NDArray[Any]]:
+        """What tables [N] where it is sure will pay, float32 [N, S], and how they may end."""
 
 
 def play(
@@ -75,6 +80,7 @@ def play(
     explore: float = 0.0,
     judge: Judge | None = None,
     is_greedy: bool = False,
+    is_settled: bool = False,
 ) -> Rollout:
     """Deal anew at every table and play all deals to the end.
 
@@ -88,6 +94,7 @@ def play(
         explore: how often a call or word is any legal one instead; log-probabilities say so.
         judge: values the learner's actions.
         is_greedy: play the likeliest action where the judge is sure.
+        is_settled: nothing is played or learned there: the judge says what the deal will pay.
 
     Raises:
         BenchmarkError: a deal is one of a benchmark's; nothing was played.
@@ -105,12 +112,15 @@ def play(
     history: list[npt.NDArray[np.int8]] = []
     seats: list[npt.NDArray[np.int8]] = []
     seconds = 0.0
-    while not env.dones.all():
+    ends = env.tables.copy()  # of deals left to the judge as they were then
+    is_over = env.dones.copy()
+    is_left = np.zeros(num_tables, np.bool_)  # to the judge
+    while not is_over.all():
         begun = time.perf_counter()
         all_states = env.states
         actions = env.random_actions(0)  # right where only one is legal; the rest is overwritten
         seconds += time.perf_counter() - begun
-        is_free = popcounts(env.legal_actions) > 1
+        is_free = (popcounts(env.legal_actions) > 1) & ~is_over
         players = seating[all_tables, env.seats]
         rows = np.flatnonzero(is_free & (players == LEARNER))
         if rows.size:
@@ -141,17 +151,30 @@ def play(
             if rows.size:
                 keys = derive_keys(seed, rows, len(history))
                 actions[rows] = agent.act(env.observations[rows], env.action_masks[rows], keys)
-        history.append(np.where(env.seats >= 0, actions, -1).astype(np.int8))
-        seats.append(env.seats.copy())
+        is_acting = (env.seats >= 0) & ~is_over
+        history.append(np.where(is_acting, actions, -1).astype(np.int8))
+        seats.append(np.where(is_acting, env.seats, -1).astype(np.int8))
         begun = time.perf_counter()
         env.step(actions)
         seconds += time.perf_counter() - begun
-        payoffs += env.rewards
+        payoffs[~is_over] += env.rewards[~is_over]
+        is_over |= env.dones
+        if judge is not None and is_settled:
+            rows = np.flatnonzero(~is_over)
+            rows = rows[judge.is_sure(env.tables[rows])]
+            ends[rows] = env.tables[rows]  # they are played on by chance, which counts for nothing
+            is_left[rows] = is_over[rows] = True
     if np.abs(payoffs.sum(axis=1)).max() > _ROUNDING:
         raise AssertionError("a deal's payments do not sum to zero")
+    ends[~is_left] = env.tables[~is_left]
+    if judge is not None and is_left.any():
+        payoffs[is_left], ends[is_left] = judge.settle(ends[is_left])
     states, masks, chosen, log_probs, trajectories, is_sure = map(
         np.concatenate, zip(*parts, strict=True)
     )
+    values = None
+    if judge is not None and not is_settled:
+        values = _judge(judge, judged, trajectories // num_seats**2)
     paid = payoffs[trajectories // num_seats**2, trajectories % num_seats]
     return Rollout(
         states,
@@ -162,8 +185,10 @@ def play(
         paid,
         np.stack(history, 1),
         np.stack(seats, 1),
-        values=_judge(judge, judged, trajectories // num_seats**2) if judge is not None else None,
-        is_sure=is_sure if judge is not None else None,
+        values=values,
+        is_sure=is_sure if values is not None else None,
+        ends=ends,
+        paid=payoffs,
         env_seconds=seconds,
     )
 

@@ -71,6 +71,9 @@ class TrainConfig:
     """How often a call or word is any legal one instead of the policy's."""
     words_share: float = 0.1
     """Share of deals whose calls, discards and words are valued (see `ppo.hindsight_words`)."""
+    settled_share: float = 0.0
+    """Share of iterations whose cards are not played but settled by the solver: only bidding is
+    learned there, from more deals in the same time."""
     warm_up: int = 0
     """Decisions at the beginning, after imitation, in which only the critic learns."""
     teacher: str | None = None
@@ -255,6 +258,7 @@ class Trainer:
                 teacher,
                 explore=self.config.explore,
                 judge=None if teacher is not None else self.judge,
+                is_settled=teacher is None and self._is_settled(),
                 is_greedy=min(self.config.ppo.hindsight, self.config.ppo.final_hindsight) == 1,
             )
         played = time.perf_counter()
@@ -282,6 +286,12 @@ class Trainer:
             "time/iterations": self.iteration,
             "time/total_timesteps": self.decisions,
         }  # fmt: skip
+
+    def _is_settled(self) -> bool:
+        share = self.config.settled_share
+        return self.judge is not None and int((self.iteration + 1) * share) > int(
+            self.iteration * share
+        )
 
     def _seating(self, rng: np.random.Generator, past_share: float) -> npt.NDArray[np.int64]:
         """Who sits where: int64 [B, S], an index of the opponents, or LEARNER."""
@@ -314,11 +324,11 @@ class Trainer:
         """What the learning seats were paid, at tables with opponents, and what they did."""
         is_learner = seating == LEARNER
         is_mixed = ((seating != LEARNER) & (seating < len(self.agents))).any(axis=1)
-        payoffs = self.env.tables["settled_thirds"] / 3
-        mine = payoffs[is_learner & is_mixed[:, None]]
+        assert rollout.paid is not None and rollout.ends is not None
+        mine = rollout.paid[is_learner & is_mixed[:, None]]
         figures = {"rollout/ep_rew_mean": float(mine.mean())} if mine.size else {}
         counts = behaviour.count(
-            self.game.NAME, self.env.tables, rollout.history, rollout.seats, is_learner
+            self.game.NAME, rollout.ends, rollout.history, rollout.seats, is_learner
         )
         shares = behaviour.shares(self.game.NAME, counts)
         return figures | {f"rollout/{k}": v for k, v in shares.items() if v is not None}
@@ -430,7 +440,8 @@ def _check_memory(config: TrainConfig, game: Game) -> None:
 def _judge(config: TrainConfig) -> Judge | None:
     ppo = config.ppo
     has_words = max(ppo.hindsight_words, ppo.final_hindsight_words) > 0
-    if not has_words and max(ppo.hindsight, ppo.final_hindsight) == 0:
+    has_cards = max(ppo.hindsight, ppo.final_hindsight) > 0
+    if not has_words and not has_cards and config.settled_share == 0:
         return None
     if config.game != PREFA:
         raise ValueError(f"ppo: hindsight needs a solver, which {config.game!r} has not")

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from prefa_env._jit import njit
-from prefa_env.prefa.kernel import legal_actions
+from prefa_env.prefa.kernel import legal_actions, right_of
 from prefa_env.prefa.rules import NUM_ACTIONS, NUM_CARDS, Phase, Rules
 from prefa_env.prefa.state import DTYPE
 from prefa_env.solver import Memory
+from prefa_env.solver.payment import settle
 from prefa_env.words import Ints
 
 from ..agent import Values
@@ -25,7 +26,7 @@ from ..heuristic.hand import Style, Tables
 from ..heuristic.view import DTYPE as VIEW_DTYPE
 from ..heuristic.view import View
 from .model import OBSERVATION_WORDS
-from .valuation import add_cards, value_word
+from .valuation import add_cards, expected_payment, value_word
 
 _PLAY = int(Phase.PLAY)
 
@@ -65,6 +66,27 @@ def _value(
                     values[i, action] = value_word(
                         table, scratch, t, style, trials, view, words, action
                     )
+
+
+@njit
+def _settle(
+    table: Ints,
+    scratch: Ints,
+    tables: npt.NDArray[Any],
+    trials: npt.NDArray[Any],
+    payments: npt.NDArray[np.float32],
+) -> None:
+    for i in range(tables.shape[0]):
+        for seat in range(3):
+            trials[0] = tables[i]
+            settle(table, scratch, trials, seat)
+            payments[i, seat] = expected_payment(trials, seat)
+        trials[0] = tables[i]
+        viewer = (
+            0 if tables[i].owner < 0 else right_of(tables[i].owner)
+        )  # whose view is right for all
+        settle(table, scratch, trials, viewer)
+        tables[i] = trials[0]
 
 
 class Hindsight:
@@ -123,3 +145,27 @@ class Hindsight:
         finally:
             self._free.append(tools)
         return values
+
+    def settle(self, tables: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], npt.NDArray[Any]]:
+        """What deals pay whose cards are about to be played.
+
+        Args:
+            tables: records of Prefa [N].
+
+        Returns:
+            float32 [N, 3], settled kapikia: with open cards, and with the slips that players make
+            who do not see them, as in search; and the tables as they end with open cards.
+        """
+        parts = np.array_split(tables, _PARTS * len(self._free))
+        done = list(self._threads.map(self._end, parts))
+        payments, ends = zip(*done, strict=True)
+        return np.concatenate(payments), np.concatenate(ends)
+
+    def _end(self, tables: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], npt.NDArray[Any]]:
+        memory, trials, _ = tools = self._free.pop()
+        payments, ends = np.empty((len(tables), 3), np.float32), tables.copy()
+        try:
+            _settle(memory.table, memory.scratch, ends, trials, payments)
+        finally:
+            self._free.append(tools)
+        return payments, ends

@@ -143,7 +143,7 @@ not see each other's cards give away 0.4 tricks; one alone gives away nothing.""
 
 
 @njit
-def _expected_payment(tables: npt.NDArray[Any], viewer: int) -> float:
+def expected_payment(tables: npt.NDArray[Any], viewer: int) -> float:
     """Settled kapikia of a viewer at the end of `tables[0]` if players slip as they do.
 
     A trick more for the declarer comes from either defender with the same chance.
@@ -193,7 +193,7 @@ def value_word(
     step(tables[0], action)
     bid_on(t, style, tables[0], view, words)
     settle(table, scratch, tables, seat)
-    return _expected_payment(tables, seat)
+    return expected_payment(tables, seat)
 
 
 @njit_called

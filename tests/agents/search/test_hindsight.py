@@ -7,12 +7,13 @@ import numpy as np
 from agents.heuristic import Heuristic
 from agents.heuristic.view import DTYPE as VIEW_DTYPE
 from agents.search.hindsight import Hindsight
-from agents.search.valuation import value_actions
+from agents.search.valuation import expected_payment, value_actions
 from prefa_env import VectorEnv, prefa
 from prefa_env.bits import popcounts
 from prefa_env.cards import cards_of
 from prefa_env.prefa import DTYPE, Phase, State
 from prefa_env.solver import Memory
+from prefa_env.solver.payment import settle
 
 
 def best(table: State, declarer: int) -> int:
@@ -94,3 +95,24 @@ def test_words_are_valued_in_every_so_many_deals() -> None:
                 phases.add(int(table.phase))
         env.step(env.random_actions(2))
     assert len(phases) >= 3
+
+
+def test_deals_are_settled_as_search_expects_them_to_end() -> None:
+    rng = np.random.default_rng(5)
+    tables = VectorEnv("prefa", 300, seed=4).tables.copy()
+    for table in tables:
+        while table.seat >= 0 and table.phase < Phase.PLAY:
+            prefa.step(table, int(rng.choice(cards_of(prefa.legal_actions(table)))))
+    tables = tables[tables["phase"] == Phase.PLAY]
+    payments, ends = Hindsight(threads=2).settle(tables)
+    memory, trials = Memory(), np.zeros(2, DTYPE)
+    assert len(tables) > 30 and (ends["seat"] == -1).all()
+    np.testing.assert_array_equal(ends["owner"], tables["owner"])
+    for table, paid, end in zip(tables, payments, ends, strict=True):
+        for seat in range(3):
+            trials[0] = table
+            settle(memory.table, memory.scratch, trials, seat)
+            if seat == table.owner:
+                assert trials[0].settled_thirds[seat] == end.settled_thirds[seat]
+            assert paid[seat] == np.float32(expected_payment(trials, seat))
+        assert abs(paid.sum()) < 1e-3

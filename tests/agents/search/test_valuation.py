@@ -84,7 +84,7 @@ def test_slips_move_tricks_between_the_sides(
 ) -> None:
     monkeypatch.setattr(valuation, "_SLIPS", slips)
     monkeypatch.setattr(valuation, "_SLIPS_ALONE", slips)
-    function: Any = valuation._expected_payment
+    function: Any = valuation.expected_payment
     function = getattr(function, "py_func", function)
     tables = np.zeros(2, DTYPE)
     checked = 0
