@@ -34,9 +34,9 @@ class NetworkConfig:
             raise ValueError(f"network: blocks must be 0 to 64, not {self.blocks}")
 
 
-def network_of(meta: Mapping[str, Any]) -> NetworkConfig:
-    """Of a checkpoint's JSON; the oldest know no relabelling. Raises TypeError, ValueError."""
-    return NetworkConfig(**{"relabel": False, **meta["network"]})
+def network_of(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of the `NetworkConfig` in a checkpoint's JSON; the oldest know no relabelling."""
+    return {"relabel": False, **meta["network"]}
 
 
 class Scale(nn.Module):

@@ -13,7 +13,7 @@ from prefa_env.game import Game, GameRules
 
 from . import checkpoint
 from .agent import Actions, Keys, Masks, Observations
-from .network import Policy, network_of
+from .network import NetworkConfig, Policy, network_of
 from .rollout import seen_by
 
 BLOCK = 16
@@ -74,7 +74,7 @@ def load_agent(
     prefix = "average." if any(name.startswith("average.") for name in tensors) else "policy."
     weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     try:
-        policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, network_of(meta))
+        policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, NetworkConfig(**network_of(meta)))
         policy.load_state_dict(weights)
     except (RuntimeError, TypeError, ValueError) as error:
         raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None

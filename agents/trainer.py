@@ -385,7 +385,7 @@ class Trainer:
         checkpoint.check_fits(meta, self.game, self.config.rules, folder)
         scale = meta["config"].get("ppo", {}).get("reward_scale")  # the critic's unit
         for name, there, here in (
-            ("network", asdict(network_of(meta)), asdict(self.config.network)),
+            ("network", network_of(meta), asdict(self.config.network)),
             ("ppo.reward_scale", scale, self.config.ppo.reward_scale),
         ):
             if there != here:
