@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from prefa_env.prefa import OBSERVATION
-from prefa_env.prefa.rules import Phase
+from prefa_env.prefa import IN_PLAY
 
 from .agent import (
     Actions,
@@ -23,8 +22,6 @@ from .agent import (
     ask,
 )
 
-_IS_PLAY = OBSERVATION["phase"].start + Phase.PLAY
-
 
 class _Pair:
     def __init__(self, bidder: Agent, card_player: Agent) -> None:
@@ -36,7 +33,7 @@ class _Pair:
     ) -> Actions:
         """Let each player act in its rows."""
         actions = np.empty(len(observations), np.int64)
-        is_play = observations[:, _IS_PLAY] != 0
+        is_play = observations[:, IN_PLAY] != 0
         for player, rows in zip(self._players, (~is_play, is_play), strict=True):
             if rows.any():
                 actions[rows] = act(player, rows)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from prefa_env.game import Game
 from prefa_env.layout import Layout
 
 MASKED_LOGIT = -1e9
@@ -26,6 +27,9 @@ class NetworkConfig:
     """Residual blocks after the first layer."""
     relabel: bool = True
     """Show suits that the rules do not tell apart under the same names."""
+    card_body: bool = False
+    """Whether the policy is two networks: one that plays the cards, and one for all that is said
+    and discarded before."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= 16384:
@@ -35,8 +39,8 @@ class NetworkConfig:
 
 
 def network_of(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of the `NetworkConfig` in a checkpoint's JSON; the oldest know no relabelling."""
-    return {"relabel": False, **meta["network"]}
+    """Fields of the `NetworkConfig` in a checkpoint's JSON; the oldest lack the later ones."""
+    return {"relabel": False, "card_body": False, **meta["network"]}
 
 
 class Scale(nn.Module):
@@ -90,17 +94,45 @@ def _body(layout: Layout, config: NetworkConfig, outputs: int) -> nn.Sequential:
 
 
 class Policy(nn.Module):
-    """One network for all seats, roles and phases."""
+    """One for all seats and roles; the cards may have a network of their own."""
 
-    def __init__(self, layout: Layout, num_actions: int, config: NetworkConfig) -> None:
+    def __init__(self, game: Game, config: NetworkConfig) -> None:
         super().__init__()
         self.config = config
-        self.body = _body(layout, config, num_actions)
+        self.body = _body(game.OBSERVATION, config, game.NUM_ACTIONS)
+        self.cards = None
+        if config.card_body:
+            self.cards = _body(game.OBSERVATION, config, game.NUM_ACTIONS)
+        self._in_play = game.IN_PLAY
 
     def forward(self, observations: Tensor, masks: Tensor) -> Tensor:
         """Log-probabilities float32 [B, A] of int8 [B, O] and bool [B, A]; finite everywhere."""
-        logits = self.body(observations).masked_fill(~masks, MASKED_LOGIT)
+        logits = self._logits(observations).masked_fill(~masks, MASKED_LOGIT)
         return torch.log_softmax(logits, dim=-1)
+
+    def _logits(self, observations: Tensor) -> Tensor:
+        logits: Tensor
+        if self.cards is None:
+            logits = self.body(observations)
+            return logits
+        in_play = self.in_play(observations)
+        if torch.compiler.is_exporting():  # a graph has no branches
+            return torch.where(in_play[:, None], self.cards(observations), self.body(observations))
+        count = int(in_play.sum())
+        if count in {0, len(in_play)}:
+            logits = self.cards(observations) if count else self.body(observations)
+            return logits
+        order = torch.argsort(in_play.to(torch.int8))
+        before, cards = observations[order].split([len(in_play) - count, count])
+        return torch.cat([self.body(before), self.cards(cards)])[torch.argsort(order)]
+
+    def in_play(self, observations: Tensor) -> Tensor:
+        """Where a card is to be played, bool [B]."""
+        return observations[:, self._in_play] != 0
+
+    def networks(self) -> list[nn.Module]:
+        """The networks it is made of, which share no weight."""
+        return [self.body] if self.cards is None else [self.body, self.cards]
 
 
 class Critic(nn.Module):

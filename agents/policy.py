@@ -29,6 +29,7 @@ class PolicyAgent:
         self.name = name
         self.policy = policy.eval()
         self._relabel = game.relabel
+        self._in_play = game.IN_PLAY
 
     @torch.no_grad()
     def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
@@ -47,16 +48,29 @@ class PolicyAgent:
         other last digits.
         """
         seen, masks, meant = seen_by(self.policy.config, self._relabel, observations, action_masks)
+        result = np.empty(masks.shape, np.float32)
+        in_play = observations[:, self._in_play] != 0
+        kinds = [in_play, ~in_play] if self.policy.cards is not None else [slice(None)]
+        for kind in kinds:  # a block goes through one network
+            result[kind] = self._in_blocks(seen[kind], masks[kind], block)
+        return result, meant
+
+    def _in_blocks(
+        self, seen: npt.NDArray[np.int8], masks: npt.NDArray[np.bool_], block: int
+    ) -> npt.NDArray[np.float32]:
         rows = len(seen)
-        padding = (0, -rows % block or block * (rows == 0)), (0, 0)
-        seen, masks = np.pad(seen, padding), np.pad(masks, padding, constant_values=True)
+        if rows == 0:
+            return np.empty(masks.shape, np.float32)
+        padding = (0, -rows % block), (0, 0)
+        seen, masks = np.pad(seen, padding, "edge"), np.pad(masks, padding, "edge")
         parts = [
             self.policy(
                 torch.from_numpy(seen[i : i + block]), torch.from_numpy(masks[i : i + block])
             )
             for i in range(0, len(seen), block)
         ]
-        return torch.cat(parts)[:rows].numpy(), meant
+        log_probs: npt.NDArray[np.float32] = torch.cat(parts)[:rows].numpy()
+        return log_probs
 
 
 def load_agent(
@@ -74,7 +88,7 @@ def load_agent(
     prefix = "average." if any(name.startswith("average.") for name in tensors) else "policy."
     weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     try:
-        policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, NetworkConfig(**network_of(meta)))
+        policy = Policy(game, NetworkConfig(**network_of(meta)))
         policy.load_state_dict(weights)
     except (RuntimeError, TypeError, ValueError) as error:
         raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None

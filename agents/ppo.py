@@ -16,6 +16,9 @@ from torch import Tensor, nn
 from .network import Critic, Policy
 from .rollout import Rollout, advantages
 
+_UNLIKELY = -6.0
+"""Log-probability from which an action need not become less likely in hindsight."""
+
 _LEAST_DEVIATION = 0.3
 """In units of the reward scale; advantages smaller than this are not blown up, or a policy that
 passes nearly always would learn from the few deals it did not pass as if they were disasters."""
@@ -51,8 +54,8 @@ class PPOConfig:
     final_hindsight: float = 0.0
     """The same part at the end."""
     hindsight_words: float = 0.0
-    """Part of what is learned about a call, discard or word that comes from hindsight, where there
-    is one, at the start."""
+    """Part of what is learned about discards, contracts and words in the defence that comes from
+    hindsight, where there is one, at the start."""
     final_hindsight_words: float = 0.0
     """The same part at the end."""
     hindsight_temperature: float = 0.5
@@ -100,6 +103,15 @@ class DivergedError(ValueError):
 
 
 @dataclass(frozen=True)
+class _Hindsight:
+    """What actions turned out to be worth, N decisions."""
+
+    shares: Tensor  # float32 [N], of what is learned there
+    gains: Tensor  # float32 [N, A], in deviations
+    temperature: float  # gain that makes an action e times as likely
+
+
+@dataclass(frozen=True)
 class _Samples:
     """A rollout as tensors, N decisions."""
 
@@ -111,7 +123,7 @@ class _Samples:
     returns: Tensor  # float32 [N]
     advantages: Tensor  # float32 [N], normalised
     targets: Tensor | None  # float32 [N, A], a teacher's probabilities
-    hindsight: tuple[Tensor, ...] | None  # shares [N], gains [N, A], temperatures [N], float32
+    hindsight: _Hindsight | None
     is_critics: Tensor  # bool [N], whether the critic learns from it
 
 
@@ -203,16 +215,17 @@ class Learner(nn.Module):
         hindsight = None
         is_critics = is_learned = np.ones(len(payoffs), np.bool_)
         if rollout.values is not None and rollout.is_sure is not None:
-            gains, deviations = _gains(rollout.values, phases)
+            gains, deviation = _gains(rollout.values)
             shares = np.where(rollout.is_sure, weights.hindsight, weights.words)
             shares[~np.isfinite(rollout.values).any(axis=1)] = 0
             # The rest needs no critic, nor can anything be learned where all is worth the same.
             is_critics = shares < 1
             is_learned = is_critics | gains.any(axis=1)
-            temperatures = np.float32(config.hindsight_temperature) / deviations
-            hindsight = tuple(
-                torch.from_numpy(x.astype(np.float32)).to(device)
-                for x in (shares, gains, temperatures)
+            temperature = config.hindsight_temperature / deviation
+            hindsight = _Hindsight(
+                torch.from_numpy(shares.astype(np.float32)).to(device),
+                torch.from_numpy(gains).to(device),
+                temperature,
             )
         values = np.zeros(len(payoffs), np.float32)
         values[is_critics] = self._values(states[torch.from_numpy(is_critics).to(device)])
@@ -283,9 +296,10 @@ class Learner(nn.Module):
                 loss = objective.mean() - weights.entropy * entropy.mean()
             else:
                 objective = objective - weights.entropy * entropy
-                share, gains, temperatures = (x[batch] for x in samples.hindsight)
-                masks = samples.masks[batch]
-                regret = hindsight_loss(log_probs, masks, gains, temperatures)
+                share, gains = samples.hindsight.shares[batch], samples.hindsight.gains[batch]
+                regret = hindsight_loss(
+                    log_probs, samples.masks[batch], gains, samples.hindsight.temperature
+                )
                 objective = (1 - share) * objective + share * regret
                 expected = (log_probs.detach().exp() * gains).sum(-1)
                 figures["train/hindsight_gain"] = float(expected.mean())
@@ -307,7 +321,7 @@ class Learner(nn.Module):
         )
         self.optimizer.zero_grad()
         (loss + value_loss).backward()
-        norm = nn.utils.clip_grad_norm_(self._learning(), self.config.max_grad_norm)
+        norm = self._shorten_gradients()
         if not torch.isfinite(norm) or not torch.isfinite(value_loss):
             raise DivergedError(
                 "training diverged (a loss or gradient is not finite): lower ppo.lr, or "
@@ -319,6 +333,17 @@ class Learner(nn.Module):
             "train/value_loss": float(value_loss.detach()),
             "train/grad_norm": float(norm),
         }
+
+    def _shorten_gradients(self) -> Tensor:
+        """Shorten gradients that are too long; how long all were together."""
+        networks = self.policy.networks()
+        # What plays the cards learns from gradients a hundred times as long: one length for all
+        # would leave nothing of the others.
+        groups = [[*networks[0].parameters(), *self.critic.parameters()]]
+        if len(networks) > 1:
+            groups = [list(network.parameters()) for network in (*networks, self.critic)]
+        norms = [nn.utils.clip_grad_norm_(g, self.config.max_grad_norm) for g in groups]
+        return torch.stack(norms).square().sum().sqrt() if len(norms) > 1 else norms[0]
 
     def _cloning_loss(self, samples: _Samples, batch: Tensor, log_probs: Tensor) -> Tensor:
         """Cross-entropy from the sharpened anchor, a mean over the batch."""
@@ -394,31 +419,32 @@ def _normalise(
     return result
 
 
-def hindsight_loss(log_probs: Tensor, masks: Tensor, gains: Tensor, temperatures: Tensor) -> Tensor:
+def hindsight_loss(log_probs: Tensor, masks: Tensor, gains: Tensor, temperature: float) -> Tensor:
     """What makes a policy a softmax over the mean gains of its actions; float32 [B].
 
     Replicator dynamics on the logits (Hennes et al., "Neural replicator dynamics", 2020): unlike a
     policy gradient it does not fade where the policy is sure, and it is linear in the gains, so
-    that a policy learns from single worlds what actions are worth in the mean.
+    that a policy learns from single worlds what actions are worth in the mean. Actions that are
+    unlikely enough are let alone unless they are better than what the policy does.
 
     Args:
         log_probs: float32 [B, A], of the policy now.
         masks: bool [B, A], the legal actions.
         gains: float32 [B, A].
-        temperatures: float32 [B], gain that makes an action e times as likely.
+        temperature: gain that makes an action e times as likely.
     """
     with torch.no_grad():
-        push = (gains - temperatures[:, None] * log_probs).masked_fill(~masks, 0)
+        expected = (log_probs.exp() * gains).sum(-1, keepdim=True)
+        masks = masks & ((log_probs > _UNLIKELY) | (gains > expected))
+        push = (gains - temperature * log_probs).masked_fill(~masks, 0)
         push = push - push.sum(-1, keepdim=True) / masks.sum(-1, keepdim=True)
     return -(push.masked_fill(~masks, 0) * log_probs).sum(-1)
 
 
-def _gains(
-    values: npt.NDArray[np.float32], groups: npt.NDArray[np.intp]
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Of values [N, A] the gains over the mean of the row, deviation 1 in each group; 0 for NaN.
+def _gains(values: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
+    """Of values [N, A] the gains over the mean of the row, deviation 1 in all; 0 for NaN.
 
-    Rows whose values are all the same count for nothing. And what they were divided by, [N].
+    Rows whose values are all the same count for nothing. And what they were divided by.
     """
     is_known = np.isfinite(values)
     best = np.where(is_known, values, -np.inf).max(axis=1)
@@ -427,9 +453,5 @@ def _gains(
     means = np.where(is_known, values, 0).sum(axis=1) / counts
     is_gain = is_known & (best > worst)[:, None]
     gains = np.where(is_gain, values - means[:, None], 0).astype(np.float32)
-    deviations = np.ones(len(values), np.float32)
-    for group in np.unique(groups):
-        mine = groups == group
-        if is_gain[mine].any():
-            deviations[mine] = np.sqrt((gains[mine][is_gain[mine]] ** 2).mean())
-    return gains / deviations[:, None], deviations
+    deviation = float(np.sqrt((gains[is_gain] ** 2).mean())) if is_gain.any() else 1.0
+    return gains / np.float32(deviation), deviation

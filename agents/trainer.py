@@ -70,7 +70,8 @@ class TrainConfig:
     explore: float = 0.0
     """How often a call or word is any legal one instead of the policy's."""
     words_share: float = 0.1
-    """Share of deals whose calls, discards and words are valued (see `ppo.hindsight_words`)."""
+    """Share of deals whose discards, contracts and words in the defence are valued (see
+    `ppo.hindsight_words`)."""
     settled_share: float = 0.0
     """Share of iterations whose cards are not played but settled by the solver: only bidding is
     learned there, from more deals in the same time."""
@@ -195,7 +196,7 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):  # layers draw their weights from the global stream
             torch.manual_seed(config.seed)
             game = self.game
-            policy = Policy(game.OBSERVATION, game.NUM_ACTIONS, config.network)
+            policy = Policy(game, config.network)
             critic = Critic(game.STATE, config.network)
         anchor = self._anchor() if config.anchor is not None else None
         self.learner = Learner(policy, critic, config.ppo, game.OBSERVATION["phase"], anchor)

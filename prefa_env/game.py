@@ -74,6 +74,10 @@ class Game(Protocol):
         """The observation of the seat to act, then what it does not see."""
 
     @property
+    def IN_PLAY(self) -> int:
+        """Column of the observation that is not 0 when the seat is to play a card."""
+
+    @property
     def MATCH(self) -> int:
         """What is added to `Rules.flags` at a table that plays a match."""
 

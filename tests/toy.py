@@ -51,6 +51,7 @@ DTYPE = record_dtype(Table)
 OBSERVATION = Layout(
     Field("hand", 16, 1, "my cards"), Field("phase", 1, 1, "over"), Field("turn", 7, 1, "my turn")
 )
+IN_PLAY = OBSERVATION["turn"].start
 STATE = Layout(*OBSERVATION, Field("hidden", 48, 1, "the other hands in turn order"))
 
 

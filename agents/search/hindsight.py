@@ -99,8 +99,8 @@ class Hindsight:
 
         Args:
             rules: the variant; default rules if None.
-            words_share: share of deals in which what is decided before the first card is valued
-                too: it takes as long as the cards of several deals.
+            words_share: share of deals in which what is decided between the auction and the first
+                card is valued too: it takes as long as the cards of several deals.
             threads: that work at the same time.
         """
         self._model = Heuristic(rules)
@@ -117,8 +117,8 @@ class Hindsight:
     def values(self, tables: npt.NDArray[Any], deals: npt.NDArray[np.int64]) -> Values:
         """What each action brings to whom the seat to act plays for.
 
-        After it all play with open cards; before the first card, all bid, discard and defend on as
-        `heuristic` does.
+        After it all play with open cards; before the first card, all discard and defend on as
+        `heuristic` does. Calls are not valued: too much of what they bring is luck.
 
         Args:
             tables: records of Prefa [N], none of them over; fastest where those of one deal lie
@@ -130,8 +130,9 @@ class Hindsight:
         """
         places = deals * self._words_share
         has_words = np.floor(places + self._words_share) > np.floor(places)
+        is_wanted = self.is_sure(tables) | (has_words & (tables["phase"] != Phase.AUCTION))
         parts = _PARTS * len(self._free)
-        split = [np.array_split(x, parts) for x in (tables, self.is_sure(tables) | has_words)]
+        split = [np.array_split(x, parts) for x in (tables, is_wanted)]
         return np.concatenate(list(self._threads.map(self._work, *split)))
 
     def _work(self, tables: npt.NDArray[Any], is_wanted: npt.NDArray[np.bool_]) -> Values:

@@ -18,7 +18,7 @@ from .kernel import (
 from .observation import observe, observe_all
 from .rules import NUM_ACTIONS, NUM_CARDS, NUM_SEATS, PACK, Action, Defence, Flag, Phase, Rules
 from .scoring import floor_kassa, payments
-from .state import DTYPE, OBSERVATION, STATE, State
+from .state import DTYPE, IN_PLAY, OBSERVATION, STATE, State
 from .symmetry import relabel
 from .text import (
     action_text,
@@ -36,6 +36,7 @@ MATCH = int(Flag.MATCH)
 
 __all__ = [
     "DTYPE",
+    "IN_PLAY",
     "MATCH",
     "NAME",
     "NUM_ACTIONS",

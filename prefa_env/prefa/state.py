@@ -6,6 +6,7 @@ from typing import Annotated
 
 from ..layout import Field, Ints3, Layout, Record, record_dtype
 from ..words import Words
+from .rules import Phase
 
 MAX_CALLS = 56
 """Room for the longest auction, in whole words (51; a test walks all auctions)."""
@@ -122,6 +123,9 @@ OBSERVATION = Layout(
     Field("in_trick", 1, 2, "cards in the unfinished trick"),
 )
 """Observation, version 0: int8 [O], relative to the seat that looks."""
+
+IN_PLAY = OBSERVATION["phase"].start + Phase.PLAY
+"""Column of an observation that is 1 when cards are played."""
 
 STATE = Layout(
     *OBSERVATION,

@@ -9,14 +9,14 @@ import torch
 from agents.league import League, Sampler
 from agents.network import NetworkConfig, Policy
 from prefa_env import VectorEnv, prefa
-from prefa_env.prefa import OBSERVATION, Action
+from prefa_env.prefa import Action
 from prefa_env.streams import derive_keys
 
 NETWORK = NetworkConfig(width=8, blocks=0)
 
 
 def policy(mark: float = 0.0) -> Policy:
-    made = Policy(OBSERVATION, prefa.NUM_ACTIONS, NETWORK)
+    made = Policy(prefa, NETWORK)
     with torch.no_grad():
         biases(made)[Action.PASS] = mark
     return made

@@ -17,11 +17,11 @@ from agents.trainer import TrainConfig, Trainer
 from prefa_env import VectorEnv, prefa
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=[False, True], ids=["one network", "two networks"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run whose average is not its policy."""
     folder = tmp_path_factory.mktemp("run")
-    network = NetworkConfig(width=16, blocks=1)
+    network = NetworkConfig(width=16, blocks=1, card_body=request.param)
     trainer = Trainer(TrainConfig(str(folder), deals=64, network=network, threads=1))
     for _ in range(3):
         trainer.iterate()
@@ -39,7 +39,7 @@ def test_a_player_has_the_average_and_no_optimiser(run: Path, tmp_path: Path) ->
     before = load_agent(run).policy.state_dict()
     after = load_agent(folder).policy.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)
-    network = NetworkConfig(width=16, blocks=1)
+    network = load_agent(run).policy.config
     trainer = Trainer(TrainConfig(str(tmp_path / "on"), start=str(folder), network=network))
     critic = trainer.learner.critic.state_dict()
     meta = checkpoint.load_meta(checkpoint.resolve(run))

@@ -55,7 +55,7 @@ def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) ->
 def new_policy(seed: int = 0, *, spread: bool = True, relabel: bool = True) -> Policy:
     torch.manual_seed(seed)
     network = NetworkConfig(width=32, blocks=1, relabel=relabel)
-    policy = Policy(OBSERVATION, prefa.NUM_ACTIONS, network)
+    policy = Policy(prefa, network)
     if spread:  # the last layer starts at zero; here actions shall differ
         torch.nn.init.normal_(last_layer(policy).weight)
     return policy
@@ -102,7 +102,7 @@ def test_same_seed_same_rollout_and_another_seed_another() -> None:
 
 def test_no_deal_of_a_benchmark_is_trained_on() -> None:
     env = VectorEnv("prefa", 8, auto_reset=False)
-    policy = Policy(OBSERVATION, prefa.NUM_ACTIONS, NetworkConfig(width=16, blocks=1))
+    policy = Policy(prefa, NetworkConfig(width=16, blocks=1))
     seating = np.full((8, 3), LEARNER)
     with pytest.raises(BenchmarkError, match="drew 1 deals of the benchmark smoke"):
         play(env, policy, [], seating, int(SeedSet("smoke").key))
@@ -542,7 +542,6 @@ def test_seats_are_shared_out_as_the_config_says(tmp_path: Path) -> None:
 def test_hindsight_leads_to_a_softmax_over_means_however_sure_the_policy_was() -> None:
     masks = torch.tensor([[True, True, True, False]])
     means = torch.tensor([0.0, 1.0, -1.0, 0.0])
-    temperatures = torch.tensor([0.5])
     logits = torch.tensor([[12.0, 0.0, 0.0, 0.0]], requires_grad=True)  # all but certain, and wrong
     generator = torch.Generator().manual_seed(1)
     optimizer = torch.optim.SGD([logits], lr=0.02)
@@ -551,13 +550,27 @@ def test_hindsight_leads_to_a_softmax_over_means_however_sure_the_policy_was() -
         gains = means + torch.randn(1, 4, generator=generator)  # one world each time
         log_probs = torch.log_softmax(logits.masked_fill(~masks, -1e9), -1)
         optimizer.zero_grad()
-        hindsight_loss(log_probs, masks, gains, temperatures).sum().backward()
+        hindsight_loss(log_probs, masks, gains, temperature=0.5).sum().backward()
         optimizer.step()
         if step >= 2000:
             tail.append(log_probs.detach()[0, :3])
     expected = torch.log_softmax(means[:3] / 0.5, -1)
     assert torch.allclose(torch.stack(tail).mean(0), expected, atol=0.15)
     assert logits[0, 3] == 0
+
+
+def test_hindsight_lets_unlikely_actions_alone_unless_they_are_better() -> None:
+    masks = torch.ones(1, 4, dtype=torch.bool)
+    gains = torch.tensor([[0.0, 1.0, -3.0, 2.0]])
+    start = torch.tensor([[5.0, 5.0, -4.0, -4.0]])  # the last two at e^-9
+    logits = start.clone().requires_grad_(True)
+    hindsight_loss(torch.log_softmax(logits, -1), masks, gains, temperature=0.1).sum().backward()
+    assert logits.grad is not None
+    push = -logits.grad[0]
+    assert push[1] > 0.4
+    assert push[0] < push[1]
+    assert abs(push[2]) < 0.01  # bad and unlikely: as it is
+    assert push[3] > 1  # unlikely and best
 
 
 class CardsOnly:

@@ -42,7 +42,7 @@ ACE_OF_SPADES = 7
 def make_policy(seed: int = 0) -> PolicyAgent:
     """Has an opinion on everything, for no reason."""
     torch.manual_seed(seed)
-    policy = Policy(prefa.OBSERVATION, prefa.NUM_ACTIONS, NetworkConfig(width=8, blocks=0))
+    policy = Policy(prefa, NetworkConfig(width=8, blocks=0))
     head = policy.body[-1]
     assert isinstance(head, torch.nn.Linear)
     torch.nn.init.normal_(head.weight)
