@@ -567,7 +567,6 @@ def test_hindsight_lets_unlikely_actions_alone_unless_they_are_better() -> None:
     hindsight_loss(torch.log_softmax(logits, -1), masks, gains, temperature=0.1).sum().backward()
     assert logits.grad is not None
     push = -logits.grad[0]
-    assert push[1] > 0.4
     assert push[0] < push[1]
     assert abs(push[2]) < 0.01  # bad and unlikely: as it is
     assert push[3] > 1  # unlikely and best
