@@ -15,14 +15,13 @@ if __name__ == "__main__":
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from agents.cli import fail, parse_config
 from agents.evaluation import EvaluateConfig, Evaluation
 from agents.html import check_installed, render
 from agents.journal import Journal
 from agents.records import open_records, show
-from agents.report import make_console, print_results, write_json
+from agents.report import make_console, make_progress, print_results, write_json
 from agents.results import results
 from prefa_env.atomic import atomic_write, check_writable
 from prefa_env.records import RecordError
@@ -119,7 +118,7 @@ def _play(evaluation: Evaluation, console: Console) -> dict[str, Path]:
                     is_begun=evaluation.is_begun,
                 )
             )
-        progress = stack.enter_context(_make_progress(console))
+        progress = stack.enter_context(make_progress(console))
         try:
             evaluation.run(progress, journal, writer)
         except KeyboardInterrupt:
@@ -128,19 +127,6 @@ def _play(evaluation: Evaluation, console: Console) -> dict[str, Path]:
                 print_results(console, results(evaluation))
             raise
     return paths
-
-
-def _make_progress(console: Console) -> Progress:
-    """A bar with the time left; silent where the output is no terminal."""
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
 
 
 if __name__ == "__main__":

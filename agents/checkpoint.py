@@ -25,6 +25,9 @@ MODEL_FILE = "model.safetensors"
 OPTIMIZER_FILE = "optimizer.safetensors"
 LEAGUE_FILE = "league.safetensors"
 META_FILE = "checkpoint.json"
+RELEASED = ("prefa-v1",)
+"""Trained players that come with the project, by name."""
+_RELEASED_FOLDER = Path(__file__).parent / "released"
 _FIELDS = {
     "game": str,
     "rules": dict,
@@ -91,8 +94,12 @@ def checkpoints(run: Path) -> list[Path]:
 def resolve(path: Path) -> Path:
     """The checkpoint folder that a path means: itself, or the newest of a run folder.
 
+    The name of a player that comes with the project means that one, whatever lies here.
+
     Raises CheckpointError.
     """
+    if str(path) in RELEASED:
+        return _RELEASED_FOLDER / path
     if not path.exists():
         raise CheckpointError(f"no checkpoint at {path}: there is no such folder")
     if (path / META_FILE).is_file():

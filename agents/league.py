@@ -58,9 +58,18 @@ class League:
             self._gap *= 2
             self._members = {t: w for t, w in self._members.items() if t % self._gap == 0}
 
+    @property
+    def times(self) -> list[int]:
+        """When the members were what they are, ascending."""
+        return list(self._members)
+
+    def recall(self, time: int, policy: Policy) -> None:
+        """Give `policy` the weights of the member of that time."""
+        policy.load_state_dict(self._members[time])
+
     def draw(self, rng: np.random.Generator, policy: Policy) -> None:
         """Give `policy` the weights of one of the members, each with the same chance."""
-        policy.load_state_dict(self._members[list(self._members)[rng.integers(len(self))]])
+        self.recall(self.times[rng.integers(len(self))], policy)
 
     def tensors(self) -> dict[str, Tensor]:
         """All members, named `<time>.<parameter>`."""

@@ -30,6 +30,8 @@ class NetworkConfig:
     card_body: bool = False
     """Whether the policy is two networks: one that plays the cards, and one for all that is said
     and discarded before."""
+    open_critic: bool = True
+    """Whether the critic sees all cards, or no more than the policy."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= 16384:
@@ -40,7 +42,7 @@ class NetworkConfig:
 
 def network_of(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of the `NetworkConfig` in a checkpoint's JSON; the oldest lack the later ones."""
-    return {"relabel": False, "card_body": False, **meta["network"]}
+    return {"relabel": False, "card_body": False, "open_critic": True, **meta["network"]}
 
 
 class Scale(nn.Module):
@@ -107,10 +109,11 @@ class Policy(nn.Module):
 
     def forward(self, observations: Tensor, masks: Tensor) -> Tensor:
         """Log-probabilities float32 [B, A] of int8 [B, O] and bool [B, A]; finite everywhere."""
-        logits = self._logits(observations).masked_fill(~masks, MASKED_LOGIT)
+        logits = self.logits(observations).masked_fill(~masks, MASKED_LOGIT)
         return torch.log_softmax(logits, dim=-1)
 
-    def _logits(self, observations: Tensor) -> Tensor:
+    def logits(self, observations: Tensor) -> Tensor:
+        """What `forward` makes probabilities of, float32 [B, A]."""
         logits: Tensor
         if self.cards is None:
             logits = self.body(observations)
@@ -136,13 +139,15 @@ class Policy(nn.Module):
 
 
 class Critic(nn.Module):
-    """What the deal will pay to the seat to act, from all cards, in units of the reward scale."""
+    """What the deal will pay to the seat to act, in units of the reward scale."""
 
-    def __init__(self, layout: Layout, config: NetworkConfig) -> None:
+    def __init__(self, game: Game, config: NetworkConfig) -> None:
         super().__init__()
+        layout = game.STATE if config.open_critic else game.OBSERVATION
         self.body = _body(layout, config, 1)
+        self._size = layout.size
 
     def forward(self, states: Tensor) -> Tensor:
         """float32 [B] of int8 [B, P]."""
-        values: Tensor = self.body(states)
+        values: Tensor = self.body(states[:, : self._size])
         return values.squeeze(-1)

@@ -112,7 +112,7 @@ class _Hindsight:
 
 
 @dataclass(frozen=True)
-class _Samples:
+class Samples:
     """A rollout as tensors, N decisions."""
 
     states: Tensor  # int8 [N, P]
@@ -120,7 +120,8 @@ class _Samples:
     masks: Tensor  # bool [N, A]
     actions: Tensor  # int64 [N]
     log_probs: Tensor  # float32 [N], when they were made
-    returns: Tensor  # float32 [N]
+    payoffs: Tensor  # float32 [N], in units of the reward scale
+    returns: Tensor  # float32 [N], what the critic shall foresee
     advantages: Tensor  # float32 [N], normalised
     targets: Tensor | None  # float32 [N, A], a teacher's probabilities
     hindsight: _Hindsight | None
@@ -128,7 +129,7 @@ class _Samples:
 
 
 @dataclass(frozen=True)
-class _Weights:
+class Weights:
     """Of the parts of the loss, in one update."""
 
     policy: float
@@ -199,7 +200,7 @@ class Learner(nn.Module):
             return first + (last - first) * progress
 
         lr = now(config.lr, config.final_lr)
-        weights = _Weights(
+        weights = Weights(
             policy=0.0 if is_warming_up else 1.0,
             entropy=now(config.entropy, config.final_entropy),
             hindsight=now(config.hindsight, config.final_hindsight),
@@ -233,12 +234,13 @@ class Learner(nn.Module):
         order = order[is_critics[order]]
         raw = advantages(rollout.trajectories, order, values, payoffs, config.gae_lambda)
         normal = _normalise(raw, phases)
-        samples = _Samples(
+        samples = Samples(
             states=states,
             observations=states[:, :observation_size],
             masks=torch.from_numpy(rollout.masks).to(device),
             actions=torch.from_numpy(rollout.actions).to(device),
             log_probs=torch.from_numpy(rollout.log_probs).to(device),
+            payoffs=torch.from_numpy(payoffs).to(device),
             returns=torch.from_numpy(raw + values).to(device),
             advantages=torch.from_numpy(normal).to(device),
             targets=None if rollout.targets is None else torch.from_numpy(rollout.targets),
@@ -267,7 +269,7 @@ class Learner(nn.Module):
         return result
 
     def _step(
-        self, samples: _Samples, batch: Tensor, weights: _Weights, is_imitating: bool
+        self, samples: Samples, batch: Tensor, weights: Weights, is_imitating: bool
     ) -> dict[str, float]:
         """One gradient step from the decisions whose indices are in `batch`; its figures."""
         actions = samples.actions[batch]
@@ -319,20 +321,25 @@ class Learner(nn.Module):
             if len(batch)
             else torch.zeros(())
         )
+        norm = self._descend(loss + value_loss)
+        return figures | {
+            "train/entropy_loss": -float(entropy.detach().mean()),
+            "train/value_loss": float(value_loss.detach()),
+            "train/grad_norm": norm,
+        }
+
+    def _descend(self, loss: Tensor) -> float:
+        """One step of the optimiser; how long the gradient was before it was shortened."""
         self.optimizer.zero_grad()
-        (loss + value_loss).backward()
+        loss.backward()
         norm = self._shorten_gradients()
-        if not torch.isfinite(norm) or not torch.isfinite(value_loss):
+        if not torch.isfinite(norm) or not torch.isfinite(loss):
             raise DivergedError(
                 "training diverged (a loss or gradient is not finite): lower ppo.lr, or "
                 "look at ppo.reward_scale; the last checkpoint is from before"
             )
         self.optimizer.step()
-        return figures | {
-            "train/entropy_loss": -float(entropy.detach().mean()),
-            "train/value_loss": float(value_loss.detach()),
-            "train/grad_norm": float(norm),
-        }
+        return float(norm)
 
     def _shorten_gradients(self) -> Tensor:
         """Shorten gradients that are too long; how long all were together."""
@@ -345,7 +352,7 @@ class Learner(nn.Module):
         norms = [nn.utils.clip_grad_norm_(g, self.config.max_grad_norm) for g in groups]
         return torch.stack(norms).square().sum().sqrt() if len(norms) > 1 else norms[0]
 
-    def _cloning_loss(self, samples: _Samples, batch: Tensor, log_probs: Tensor) -> Tensor:
+    def _cloning_loss(self, samples: Samples, batch: Tensor, log_probs: Tensor) -> Tensor:
         """Cross-entropy from the sharpened anchor, a mean over the batch."""
         is_free = torch.nonzero(samples.is_critics[batch])[:, 0]
         rows = batch[is_free]
@@ -354,7 +361,7 @@ class Learner(nn.Module):
             targets = torch.softmax(targets / self.config.anchor_temperature, -1)
         return -(targets * log_probs[is_free]).sum() / len(batch)
 
-    def _divergence(self, samples: _Samples, batch: Tensor, log_probs: Tensor) -> Tensor:
+    def _divergence(self, samples: Samples, batch: Tensor, log_probs: Tensor) -> Tensor:
         """Mean Kullback-Leibler divergence of the policy from the averaged one."""
         with torch.no_grad():
             average = self.average(samples.observations[batch], samples.masks[batch])

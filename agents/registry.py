@@ -61,6 +61,15 @@ def _make_open(rules: Rules, argument: str, time_limit: float) -> Agent:
     return Open(rules)
 
 
+def _make_released(name: str) -> Callable[[Rules, str, float], Agent]:
+    def make(rules: Rules, argument: str, time_limit: float) -> Agent:
+        from .policy import load_agent
+
+        return load_agent(name, PREFA, rules)
+
+    return make
+
+
 _MAKERS: dict[str, Callable[[Rules, str, float], Agent]] = {
     "uniform": lambda *_: Uniform(),
     "first-legal": lambda *_: FirstLegal(),
@@ -70,6 +79,7 @@ _MAKERS: dict[str, Callable[[Rules, str, float], Agent]] = {
     "pimc": _make_pimc,
     "guided": _make_guided,
     "open": _make_open,
+    "prefa-v1": _make_released("prefa-v1"),
     "exec": lambda rules, argument, time_limit: External(argument, rules, time_limit),
 }
 """Makers of the agents of Prefa, from rules, what stands after the colon, and seconds a move."""

@@ -10,6 +10,7 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from prefa_env.atomic import atomic_write
@@ -56,6 +57,19 @@ def make_console() -> Console:
     if not console.is_terminal:
         console = Console(width=max(console.width, _NARROWEST))
     return console
+
+
+def make_progress(console: Console) -> Progress:
+    """A bar with the time left; silent where the output is no terminal."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
 
 
 def print_results(console: Console, results: Row) -> None:

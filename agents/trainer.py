@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from .alarms import Alarms
 from .cli import Names
 from .league import League, Sampler
 from .lessons import Lessons
+from .monte_carlo import MonteCarlo
 from .network import Critic, NetworkConfig, Policy, network_of
 from .policy import load_agent
 from .ppo import Learner, PPOConfig
@@ -94,6 +95,9 @@ class TrainConfig:
     """Checkpoint or run whose bidding is cloned all along (see `ppo.anchor`)."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """The networks of policy and critic."""
+    method: Literal["ppo", "monte-carlo"] = "ppo"
+    """How it learns from what deals paid: `monte-carlo` is there to compare with, and takes its
+    settings from `ppo` as well."""
     ppo: PPOConfig = field(default_factory=PPOConfig)
     """How it learns."""
     checkpoint_every: int = 20
@@ -197,9 +201,10 @@ class Trainer:
             torch.manual_seed(config.seed)
             game = self.game
             policy = Policy(game, config.network)
-            critic = Critic(game.STATE, config.network)
+            critic = Critic(game, config.network)
         anchor = self._anchor() if config.anchor is not None else None
-        self.learner = Learner(policy, critic, config.ppo, game.OBSERVATION["phase"], anchor)
+        learner = MonteCarlo if config.method == "monte-carlo" else Learner
+        self.learner = learner(policy, critic, config.ppo, game.OBSERVATION["phase"], anchor)
         self.learner.to(self.device)
         self.past = copy.deepcopy(policy).requires_grad_(False)
         self.league = League(config.snapshots)

@@ -265,6 +265,41 @@ def speed_bars(phases: Mapping[str, Speed], limits: tuple[float, float]) -> Figu
 
 
 @_plot
+def growth(
+    labels: Sequence[str],
+    decisions: Sequence[float],
+    minutes: Sequence[float],
+    means: Sequence[Sequence[float]],
+    lows: Sequence[Sequence[float]],
+    highs: Sequence[Sequence[float]],
+    unit: str,
+) -> Figure:
+    """Strength with its intervals over decisions, below, and minutes, above; a line a field.
+
+    Args:
+        labels: of the fields [F].
+        decisions, minutes: ascending [T].
+        means, lows, highs: [F, T].
+    """
+    figure, axes = _figure(1.5 * WIDE, 0.75 * WIDE)
+    axes.axhline(0, color=GREY, linewidth=1)
+    for label, colour, mean, low, high in zip(labels, COLOURS, means, lows, highs, strict=False):
+        axes.fill_between(decisions, low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(decisions, mean, color=colour, marker="o", markersize=4, label=f"against {label}")
+    axes.set_xlabel("decisions")
+    axes.set_ylabel(unit)
+    axes.xaxis.set_major_formatter(EngFormatter())
+    above = axes.twiny()
+    above.set_xlim(axes.get_xlim())
+    above.grid(visible=False)
+    every = np.linspace(0, len(decisions) - 1, min(6, len(decisions))).round().astype(int)
+    above.set_xticks([decisions[i] for i in every], [f"{minutes[i]:.0f}" for i in every])
+    above.set_xlabel("minutes")
+    axes.legend(loc="lower right")
+    return figure
+
+
+@_plot
 def learning_curves(labels: Sequence[str], curves: Sequence[Sequence[Sequence[float]]]) -> Figure:
     """One figure of training over decisions, a line an agent; one without points gets none."""
     figure, axes = _figure(WIDE, 190 + 14 * len(labels))

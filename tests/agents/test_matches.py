@@ -75,7 +75,7 @@ def test_a_network_begins_blind_to_the_match() -> None:
     torch.manual_seed(0)
     env = VectorEnv("prefa", 50)
     policy = Policy(prefa, NetworkConfig(width=32, blocks=1))
-    critic = Critic(STATE, NetworkConfig(width=32, blocks=1))
+    critic = Critic(prefa, NetworkConfig(width=32, blocks=1))
     for network in (policy, critic):
         torch.nn.init.normal_(network.body[-1].weight)  # type: ignore[arg-type]
     masks = torch.ones((50, prefa.NUM_ACTIONS), dtype=torch.bool)

@@ -82,7 +82,7 @@ def test_moves_do_not_depend_on_the_company(
 @pytest.mark.parametrize("card_body", [False, True])
 def test_long_gradients_of_the_cards_leave_the_rest_alone(card_body: bool) -> None:
     config = NetworkConfig(width=16, blocks=1, card_body=card_body)
-    critic = Critic(prefa.STATE, config)
+    critic = Critic(prefa, config)
     learner = Learner(new_policy(config), critic, PPOConfig(max_grad_norm=0.5), slice(0, 1))
     networks = [*learner.policy.networks(), critic]
     for network, length in zip(networks, (0.3, 40.0, 0.4)[-len(networks) :], strict=True):

@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from agents import checkpoint
 from agents.benchmarks import BenchmarkError, SeedSet
 from agents.cli import Names
-from agents.network import NetworkConfig, Policy
+from agents.network import Critic, NetworkConfig, Policy
 from agents.policy import BLOCK, load_agent
 from agents.ppo import DivergedError, PPOConfig, hindsight_loss, policy_loss
 from agents.rollout import LEARNER, advantages, play
@@ -223,8 +224,9 @@ def test_the_objective_is_cut_off_where_the_ratio_left_the_clip_range() -> None:
     assert gradient[0].abs().sum() == 0 and gradient[1].abs().sum() > 0
 
 
+@pytest.mark.parametrize("method", ["ppo", "monte-carlo"])
 def test_training_finds_the_best_play_of_a_tiny_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    method: Literal["ppo", "monte-carlo"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(GAMES, "toy", toy)
     config = TrainConfig(
@@ -233,6 +235,7 @@ def test_training_finds_the_best_play_of_a_tiny_game(
         decisions=80_000,
         deals=1024,
         network=NetworkConfig(width=32, blocks=1),
+        method=method,
         ppo=PPOConfig(
             lr=3e-3,
             final_lr=3e-4,
@@ -259,6 +262,21 @@ def test_the_critic_learns_to_explain_what_deals_pay(small: TrainConfig) -> None
     trainer = Trainer(replace(small, deals=512, decisions=10**9))
     explained = [trainer.iterate()["train/explained_variance"] for _ in range(12)]
     assert explained[-1] > 0.3 > explained[0]
+
+
+@pytest.mark.parametrize("open_critic", [True, False])
+def test_the_critic_sees_hidden_cards_only_if_it_may(open_critic: bool) -> None:
+    network = NetworkConfig(width=16, blocks=1, open_critic=open_critic)
+    critic = Critic(prefa, network)
+    layer = list(critic.body.children())[-1]
+    assert isinstance(layer, torch.nn.Linear)
+    torch.nn.init.normal_(layer.weight)
+    states = torch.from_numpy(VectorEnv("prefa", 20, seed=3).states.copy())
+    others = states.clone()
+    others[:, OBSERVATION.size :] = states.roll(1, 0)[:, OBSERVATION.size :]
+    with torch.no_grad():
+        is_same = critic(states) == critic(others)
+    assert not is_same.any() if open_critic else is_same.all()
 
 
 # -- runs -----------------------------------------------------------------------------------------
