@@ -20,7 +20,8 @@ def main() -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from agents.stages import StagesConfig, run_stages
-        from agents.trainer import TrainConfig, train
+        from agents.train_config import TrainConfig
+        from agents.trainer import train
 
         if any(argument.partition("=")[0] == "--stages" for argument in sys.argv[1:]):
             stages = parse_config(StagesConfig, "Run the stages of a training in turn.").stages

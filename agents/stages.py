@@ -11,7 +11,8 @@ from rich.progress import Progress
 from .cli import Names, parse_config
 from .report import make_console
 from .teaching.generation import TeachingConfig, generate
-from .trainer import TrainConfig, train
+from .train_config import TrainConfig
+from .trainer import train
 
 PROGRAM = "train.py"
 

@@ -1,18 +1,15 @@
-"""Training by self-play: the configuration of a run, its loop, its checkpoints."""
+"""Training by self-play: the loop of a run and its checkpoints."""
 
 from __future__ import annotations
 
 import copy
-import json
-import os
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,142 +20,23 @@ from torch.utils.tensorboard import SummaryWriter
 
 from prefa_env import VectorEnv
 from prefa_env.doors import find_game
-from prefa_env.game import Game
 from prefa_env.prefa import NAME as PREFA
-from prefa_env.prefa import Rules
 from prefa_env.streams import derive_keys
 
 from . import behaviour, checkpoint
 from .agent import OpenAgent
 from .alarms import Alarms
-from .cli import Names
 from .league import League, Sampler
 from .lessons import Lessons
+from .machine import check_memory, find_device
 from .monte_carlo import MonteCarlo
-from .network import Critic, NetworkConfig, Policy, network_of
+from .network import Critic, Policy, network_of
 from .policy import load_agent
-from .ppo import Learner, PPOConfig
+from .ppo import Learner
 from .registry import make_agent
 from .rollout import LEARNER, Judge, Rollout, play
-
-
-@dataclass(frozen=True)
-class TrainConfig:
-    """A training run."""
-
-    run: str = "runs/quickstart"
-    """Folder of the run: checkpoints and tensorboard logs."""
-    game: str = "prefa"
-    """Name of the game."""
-    rules: Rules = field(default_factory=Rules)
-    """The rule variant."""
-    seed: int = 1
-    """Seed of the weights, the deals and all chance; same seed, same result."""
-    decisions: int = 1_000_000
-    """Train until the policy has made this many decisions (forced moves do not count)."""
-    deals: int = 1024
-    """Deals in one iteration."""
-    opponents: Names = field(default_factory=Names)
-    """Fixed agents that sit at some tables (see `opponent_share`)."""
-    opponent_share: float = 0.25
-    """Share of deals in which one seat learns and an opponent plays the two others."""
-    past_share: float = 0.0
-    """Share of deals in which one seat learns and a past self plays the two others."""
-    snapshot_every: int = 25
-    """Iterations between the past selves that are kept."""
-    snapshots: int = 24
-    """Past selves kept at most; when there are more, every other one is forgotten."""
-    explore: float = 0.0
-    """How often a call or word is any legal one instead of the policy's."""
-    words_share: float = 0.1
-    """Share of deals whose discards, contracts and words in the defence are valued (see
-    `ppo.hindsight_words`)."""
-    settled_share: float = 0.0
-    """Share of iterations whose cards are not played but settled by the solver: only bidding is
-    learned there, from more deals in the same time."""
-    warm_up: int = 0
-    """Decisions at the beginning, after imitation, in which only the critic learns."""
-    teacher: str | None = None
-    """Agent that the policy imitates at first; without one it begins by chance."""
-    teaching: float = 0.3
-    """Part of the run that is imitation or cloning, if there is a teacher or data."""
-    data: str | None = None
-    """Folder of teacher data that the policy is cloned from at first, in the place of a teacher."""
-    temperature: float = 2.0
-    """In cloning, kapikia that make an action e times as likely."""
-    choice_weight: float = 0.5
-    """In cloning, part of the teacher's choice in what is learned; the rest is what actions are
-    worth."""
-    start: str | None = None
-    """Checkpoint or run whose networks the run begins with; without one they begin by chance."""
-    anchor: str | None = None
-    """Checkpoint or run whose bidding is cloned all along (see `ppo.anchor`)."""
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    """The networks of policy and critic."""
-    method: Literal["ppo", "monte-carlo"] = "ppo"
-    """How it learns from what deals paid: `monte-carlo` is there to compare with, and takes its
-    settings from `ppo` as well."""
-    ppo: PPOConfig = field(default_factory=PPOConfig)
-    """How it learns."""
-    checkpoint_every: int = 20
-    """Iterations between checkpoints."""
-    threads: int = 2
-    """Threads of PyTorch on the CPU."""
-    device: str = "cpu"
-    """`cpu`, `cuda`, or `auto`: CUDA if there is one."""
-    resume: bool = False
-    """Go on from the run's newest checkpoint, if it has one."""
-
-    def __post_init__(self) -> None:
-        highest = {
-            "decisions": 10**15,
-            "deals": 10**6,
-            "checkpoint_every": 10**9,
-            "threads": 1024,
-            "snapshot_every": 10**9,
-        }
-        for name, high in highest.items():
-            if not 1 <= getattr(self, name) <= high:
-                raise ValueError(f"{name} must be 1 to {high}, not {getattr(self, name)}")
-        if not self.run:
-            raise ValueError("run must name a folder, not be empty")
-        if self.teacher == "":
-            raise ValueError("teacher must name an agent; leave it out for none")
-        if self.data == "":
-            raise ValueError("data must name a folder; leave it out for none")
-        if self.data is not None and self.teacher is not None:
-            raise ValueError("data are the teacher's deals: give data or a teacher, not both")
-        if not 1e-3 <= self.temperature <= 1e6:
-            raise ValueError(f"temperature must be 0.001 to 1e6 kapikia, not {self.temperature}")
-        if self.anchor == "":
-            raise ValueError("anchor must name a checkpoint or run; leave it out for none")
-        if self.start == "":
-            raise ValueError("start must name a checkpoint or run; leave it out for none")
-        if not 0 <= self.warm_up <= 10**15:
-            raise ValueError(f"warm_up must be 0 to 10^15, not {self.warm_up}")
-        if not 2 <= self.snapshots <= 1000:
-            raise ValueError(f"snapshots must be 2 to 1000, not {self.snapshots}")
-        if self.opponents and self.opponent_share + self.past_share > 1:
-            raise ValueError("opponent_share and past_share are together more than 1")
-        for name in (
-            "opponent_share",
-            "past_share",
-            "explore",
-            "words_share",
-            "teaching",
-            "choice_weight",
-        ):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be 0 to 1, not {getattr(self, name)}")
-        if not 0 <= self.seed < 2**63:
-            raise ValueError(f"seed must be 0 to 2^63 - 1, not {self.seed}")
-
-    @property
-    def lasting(self) -> dict[str, Any]:
-        """Everything that must not change when a run is resumed."""
-        free = {"run", "decisions", "checkpoint_every", "threads", "device", "resume"}
-        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # as a checkpoint has them
-        return {name: value for name, value in values.items() if name not in free}
+from .seating import draw_seating
+from .train_config import TrainConfig
 
 
 class Trainer:
@@ -178,7 +56,6 @@ class Trainer:
         if self.run.exists() and not self.run.is_dir():
             raise ValueError(f"run: {self.run} is a file, not a folder")
         self.game = find_game(config.game)
-        _check_memory(config, self.game)
         self.agents = [make_agent(s, config.game, config.rules) for s in config.opponents]
         teacher = config.teacher
         self.teacher = make_agent(teacher, config.game, config.rules) if teacher else None
@@ -195,7 +72,8 @@ class Trainer:
                 config.choice_weight,
                 config.network,
             )
-        self.device = _device(config.device)
+        self.device = find_device(config.device)
+        check_memory(config.deals, self.game, self.device)
         torch.set_num_threads(config.threads)
         with torch.random.fork_rng(devices=[]):  # layers draw their weights from the global stream
             torch.manual_seed(config.seed)
@@ -244,7 +122,13 @@ class Trainer:
         progress = min(1.0, self.decisions / self.config.decisions)
         has_lessons = self.teacher is not None or self.lessons is not None
         is_taught = has_lessons and progress < self.config.teaching
-        seating = self._seating(rng, 0.0 if is_taught else self.config.past_share)
+        seating = draw_seating(
+            rng,
+            (self.config.deals, self.game.NUM_SEATS),
+            len(self.agents),
+            self.config.opponent_share,
+            0.0 if is_taught else self.config.past_share,
+        )
         teacher = self.teacher if is_taught else None
         lessons = self.lessons if is_taught else None
         if lessons is not None:
@@ -298,33 +182,6 @@ class Trainer:
         return self.judge is not None and int((self.iteration + 1) * share) > int(
             self.iteration * share
         )
-
-    def _seating(self, rng: np.random.Generator, past_share: float) -> npt.NDArray[np.int64]:
-        """Who sits where: int64 [B, S], an index of the opponents, or LEARNER."""
-        config = self.config
-        seating = np.full((config.deals, self.game.NUM_SEATS), LEARNER)
-        is_alone = np.ones(config.deals, np.bool_)
-        if self.agents:
-            is_alone = rng.random(config.deals) >= config.opponent_share
-            self._seat(seating, ~is_alone, len(self.agents), 0, rng)
-        if past_share:
-            share = past_share / (1 - config.opponent_share) if self.agents else past_share
-            is_past = is_alone & (rng.random(config.deals) < share)
-            self._seat(seating, is_past, 1, len(self.agents), rng)
-        return seating
-
-    def _seat(
-        self,
-        seating: npt.NDArray[np.int64],
-        is_mixed: npt.NDArray[np.bool_],
-        kinds: int,
-        first: int,
-        rng: np.random.Generator,
-    ) -> None:
-        """Seat two of one of `kinds` opponents, numbered from `first`, at some tables."""
-        count = int(is_mixed.sum())
-        seating[is_mixed] = first + rng.integers(kinds, size=(count, 1))
-        seating[is_mixed, rng.integers(seating.shape[1], size=count)] = LEARNER
 
     def _deal_figures(self, rollout: Rollout, seating: npt.NDArray[np.int64]) -> dict[str, float]:
         """What the learning seats were paid, at tables with opponents, and what they did."""
@@ -426,23 +283,6 @@ def _unflatten(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
     return state
 
 
-_DECISIONS_A_DEAL = 30
-"""More than a batch of deals has on average, forced moves left out."""
-
-
-def _check_memory(config: TrainConfig, game: Game) -> None:
-    """Raise ValueError if one batch of deals would hardly fit into this machine's memory."""
-    sample = 3 * game.STATE.size + 4 * 4 * game.NUM_ACTIONS + game.DTYPE.itemsize
-    table = game.DTYPE.itemsize + 8 * game.STATE.size
-    needed = config.deals * (_DECISIONS_A_DEAL * sample + table)
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > 0.8 * there:
-        raise ValueError(
-            f"too little memory: deals {config.deals:,} need about {needed / 1e9:,.0f} GB, and "
-            f"this machine has {there / 1e9:,.0f} GB; lower deals"
-        )
-
-
 def _judge(config: TrainConfig) -> Judge | None:
     ppo = config.ppo
     has_words = max(ppo.hindsight_words, ppo.final_hindsight_words) > 0
@@ -455,17 +295,6 @@ def _judge(config: TrainConfig) -> Judge | None:
 
     share = config.words_share if has_words else 0.0
     return Hindsight(config.rules, words_share=share, threads=config.threads)
-
-
-def _device(name: str) -> torch.device:
-    has_cuda = torch.cuda.is_available()
-    if name == "auto":
-        return torch.device("cuda" if has_cuda else "cpu")
-    if name == "cuda" and not has_cuda:
-        raise ValueError("device cuda: PyTorch finds no CUDA device here; use cpu or auto")
-    if name not in {"cpu", "cuda"}:
-        raise ValueError(f"device must be cpu, cuda or auto, not {name!r}")
-    return torch.device(name)
 
 
 # -- the loop -------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ from agents.cli import Names, parse_config
 from agents.evaluation import EvaluateConfig, Evaluation
 from agents.report import make_console, make_progress, print_results, write_json
 from agents.results import results
-from agents.trainer import TrainConfig, train
+from agents.train_config import TrainConfig
+from agents.trainer import train
 
 PROGRAM = "ablations"
 

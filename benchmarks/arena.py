@@ -16,7 +16,8 @@ from agents.heuristic import Heuristic
 from agents.network import NetworkConfig
 from agents.policy import load_agent
 from agents.registry import make_agent
-from agents.trainer import TrainConfig, Trainer
+from agents.train_config import TrainConfig
+from agents.trainer import Trainer
 from prefa_env import prefa
 from prefa_env.prefa import Rules
 

@@ -19,7 +19,8 @@ from agents.network import Policy
 from agents.policy import PolicyAgent
 from agents.ppo import PPOConfig
 from agents.rollout import Judge
-from agents.trainer import TrainConfig, Trainer
+from agents.train_config import TrainConfig
+from agents.trainer import Trainer
 from prefa_env import VectorEnv, prefa
 
 Row = tuple[str, str]

@@ -23,7 +23,7 @@ from agents.cli import Names
 from agents.evaluation import EvaluateConfig
 from agents.exploiter import ExploiterConfig
 from agents.teaching.generation import TeachingConfig
-from agents.trainer import TrainConfig
+from agents.train_config import TrainConfig
 from prefa_env import solver
 from prefa_env.prefa import Rules, document, floor_kassa, parse_action, payments
 from prefa_env.prefa.rules import (

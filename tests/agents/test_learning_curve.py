@@ -13,7 +13,8 @@ from agents.benchmarks import SeedSet
 from agents.comparison import compare
 from agents.learning_curve import main, past_selves
 from agents.network import NetworkConfig
-from agents.trainer import TrainConfig, train
+from agents.train_config import TrainConfig
+from agents.trainer import train
 from prefa_env import prefa
 from prefa_env.prefa import Rules
 

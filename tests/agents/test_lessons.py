@@ -21,7 +21,8 @@ from agents.policy import load_agent
 from agents.ppo import PPOConfig
 from agents.teaching.play import play_deals
 from agents.teaching.shards import SETUP_FILE, Decisions, describe, encode, shard_name
-from agents.trainer import TrainConfig, Trainer, train
+from agents.train_config import TrainConfig
+from agents.trainer import Trainer, train
 from prefa_env import VectorEnv
 from prefa_env.doors import find_game
 from prefa_env.prefa import Rules

@@ -21,7 +21,8 @@ from agents.designs import rotations
 from agents.network import Critic, NetworkConfig, Policy
 from agents.played import Played
 from agents.policy import load_agent
-from agents.trainer import TrainConfig, train
+from agents.train_config import TrainConfig
+from agents.trainer import train
 from prefa_env import VectorEnv, prefa
 from prefa_env.game import Game
 from prefa_env.prefa import OBSERVATION, STATE, Rules

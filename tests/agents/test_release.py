@@ -13,7 +13,8 @@ from agents import checkpoint, make_agent
 from agents.network import NetworkConfig
 from agents.policy import load_agent
 from agents.release import ReleaseConfig, export, main, release
-from agents.trainer import TrainConfig, Trainer
+from agents.train_config import TrainConfig
+from agents.trainer import Trainer
 from prefa_env import VectorEnv, prefa
 
 

@@ -12,7 +12,8 @@ from agents import make_agent
 from agents.benchmarks import SeedSet
 from agents.comparison import compare
 from agents.network import NetworkConfig
-from agents.trainer import TrainConfig, Trainer
+from agents.train_config import TrainConfig
+from agents.trainer import Trainer
 from prefa_env import prefa
 from prefa_env.prefa import Rules
 

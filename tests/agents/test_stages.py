@@ -10,7 +10,7 @@ import train as program
 from agents import checkpoint, stages
 from agents.stages import read_stages, run_stages
 from agents.teaching.generation import TeachingConfig
-from agents.trainer import TrainConfig
+from agents.train_config import TrainConfig
 
 SMALL = "decisions: 2000\ndeals: 64\nthreads: 1\nnetwork: {width: 16, blocks: 0}\n"
 

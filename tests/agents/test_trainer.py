@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -15,17 +18,22 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from agents import checkpoint
 from agents.benchmarks import BenchmarkError, SeedSet
 from agents.cli import Names
+from agents.machine import check_memory
 from agents.network import Critic, NetworkConfig, Policy
 from agents.policy import BLOCK, load_agent
 from agents.ppo import DivergedError, PPOConfig, hindsight_loss, policy_loss
 from agents.rollout import LEARNER, advantages, play
+from agents.seating import draw_seating
 from agents.simple import FirstLegal, Uniform
-from agents.trainer import TrainConfig, Trainer, train
+from agents.train_config import TrainConfig
+from agents.trainer import Trainer, train
 from prefa_env import VectorEnv, prefa
 from prefa_env.doors import GAMES
 from prefa_env.prefa import OBSERVATION, STATE, Phase, Rules
 from prefa_env.streams import derive_keys
 from tests import toy
+
+ROOT = Path(checkpoint.__file__).parents[1]
 
 
 @pytest.fixture
@@ -317,6 +325,29 @@ def test_a_resumed_run_ends_with_the_same_weights(small: TrainConfig, tmp_path: 
     assert_same(weights(small.run), weights(part.run))
 
 
+def test_a_run_that_is_killed_goes_on_from_its_last_checkpoint(
+    small: TrainConfig, tmp_path: Path
+) -> None:
+    whole = replace(small, decisions=12_000, checkpoint_every=1)
+    assert train(whole)
+    run = tmp_path / "killed"
+    arguments = [
+        "--run", str(run), "--decisions", "12000", "--deals", "64", "--opponents", "uniform",
+        "--network.width", "16", "--network.blocks", "1", "--ppo.minibatch", "512",
+        "--checkpoint_every", "1", "--threads", "1",
+    ]  # fmt: skip
+    process = subprocess.Popen([sys.executable, "train.py", *arguments], cwd=ROOT)
+    while not checkpoint.checkpoints(run):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    before = checkpoint.load_meta(checkpoint.resolve(run))["decisions"]
+    assert 0 < before < 12_000
+    assert train(replace(whole, run=str(run), resume=True))
+    assert_same(weights(whole.run), weights(run))
+
+
 def test_a_run_folder_with_checkpoints_is_not_overwritten(small: TrainConfig) -> None:
     train(small)
     with pytest.raises(ValueError, match=r"already holds checkpoints.*--resume true"):
@@ -372,6 +403,14 @@ def test_a_device_that_is_not_there_is_named(small: TrainConfig) -> None:
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="no CUDA device"):
             Trainer(replace(small, device="cuda"))
+
+
+def test_too_little_memory_of_a_device_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (10**9, 10**10))
+    device = torch.device("cuda")
+    check_memory(1000, prefa, device)
+    with pytest.raises(ValueError, match="deals 20,000 need about 1 GB, and the CUDA device has 1"):
+        check_memory(20_000, prefa, device)
 
 
 # -- checkpoints and the agent --------------------------------------------------------------------
@@ -546,9 +585,8 @@ def test_while_it_warms_up_only_the_critic_learns(tmp_path: Path) -> None:
     assert not torch.equal(before[name], trainer.learner.state_dict()[name])
 
 
-def test_seats_are_shared_out_as_the_config_says(tmp_path: Path) -> None:
-    trainer = Trainer(replace(full(tmp_path / "run"), deals=10_000))
-    seating = trainer._seating(np.random.default_rng(1), past_share=0.3)
+def test_seats_are_shared_out_as_they_shall_be() -> None:
+    seating = draw_seating(np.random.default_rng(1), (10_000, 3), 1, 0.3, 0.3)
     others = np.sort(np.where(seating == LEARNER, -1, seating), axis=1)
     assert (others[:, 1] == others[:, 2]).all()  # one learner, or three
     kinds = [(others[:, 2] == kind).mean() for kind in (LEARNER, 0, 1)]
