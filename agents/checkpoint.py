@@ -20,14 +20,13 @@ from torch import Tensor
 
 from prefa_env.game import Game, GameRules
 
+from . import released
+
 VERSION = 1
 MODEL_FILE = "model.safetensors"
 OPTIMIZER_FILE = "optimizer.safetensors"
 LEAGUE_FILE = "league.safetensors"
 META_FILE = "checkpoint.json"
-RELEASED = ("prefa-v1",)
-"""Trained players that come with the project, by name."""
-_RELEASED_FOLDER = Path(__file__).parent / "released"
 _FIELDS = {
     "game": str,
     "rules": dict,
@@ -98,8 +97,8 @@ def resolve(path: Path) -> Path:
 
     Raises CheckpointError.
     """
-    if str(path) in RELEASED:
-        return _RELEASED_FOLDER / path
+    if str(path) in released.NAMES:
+        return released.FOLDER / path
     if not path.exists():
         raise CheckpointError(f"no checkpoint at {path}: there is no such folder")
     if (path / META_FILE).is_file():

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from . import released
 from .registry import is_checkpoint, parts, wrapped
 
 _ROOT = Path(__file__).parent.parent
@@ -42,7 +43,7 @@ def identity(spec: str) -> str:
     name, inner = wrapped(spec)
     if name:
         return name + identity(inner)
-    if not is_checkpoint(spec):
+    if not is_checkpoint(spec) and spec not in released.NAMES:
         return spec
     from . import checkpoint
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from prefa_env.prefa import NAME as PREFA
 from prefa_env.prefa import Action, Rules
 
+from . import released
 from .agent import Agent
 from .composite import combine
 from .external import PREFIX, TIME_LIMIT, External
@@ -79,7 +80,7 @@ _MAKERS: dict[str, Callable[[Rules, str, float], Agent]] = {
     "pimc": _make_pimc,
     "guided": _make_guided,
     "open": _make_open,
-    "prefa-v1": _make_released("prefa-v1"),
+    **{name: _make_released(name) for name in released.NAMES},
     "exec": lambda rules, argument, time_limit: External(argument, rules, time_limit),
 }
 """Makers of the agents of Prefa, from rules, what stands after the colon, and seconds a move."""

@@ -101,14 +101,10 @@ def play(
     """
     env.reset(seed=seed)
     refuse_benchmark_deals(env.game, env.decks, env.dealers, f"seed {seed}")
-    device = next(policy.parameters()).device
-    generator = torch.Generator(device).manual_seed(seed)
+    learner = _Learner(env, policy, seed, teacher, explore, judge, is_greedy)
     num_tables, num_seats = seating.shape
     all_tables = np.arange(num_tables)
     payoffs = np.zeros((num_tables, num_seats), np.float32)
-    size = env.game.OBSERVATION.size
-    parts: list[tuple[npt.NDArray[np.generic], ...]] = []
-    judged: list[tuple[npt.NDArray[Any], npt.NDArray[np.int8]]] = []
     history: list[npt.NDArray[np.int8]] = []
     seats: list[npt.NDArray[np.int8]] = []
     seconds = 0.0
@@ -117,35 +113,14 @@ def play(
     is_left = np.zeros(num_tables, np.bool_)  # to the judge
     while not is_over.all():
         begun = time.perf_counter()
-        all_states = env.states
+        states = env.states
         actions = env.random_actions(0)  # right where only one is legal; the rest is overwritten
         seconds += time.perf_counter() - begun
         is_free = (popcounts(env.legal_actions) > 1) & ~is_over
         players = seating[all_tables, env.seats]
         rows = np.flatnonzero(is_free & (players == LEARNER))
         if rows.size:
-            states, masks, meant = seen_by(
-                policy.config, env.game.relabel, all_states[rows], env.action_masks[rows]
-            )
-            is_sure = np.zeros(rows.size, np.bool_)
-            if judge is not None:
-                is_sure = judge.is_sure(env.tables[rows])
-                judged.append((env.tables[rows], meant))
-            if teacher is None:
-                is_card = masks[:, : env.game.NUM_CARDS].any(axis=1)
-                rates = np.where(is_card, np.float32(0), np.float32(explore))
-                chosen, log_probs = _sample(
-                    policy, states[:, :size], masks, rates, is_sure & is_greedy, device, generator
-                )
-                actions[rows] = np.take_along_axis(meant, chosen[:, None], axis=1)[:, 0]
-            else:
-                keys = derive_keys(seed, rows, len(history))
-                actions[rows] = teacher.act(env.observations[rows], env.action_masks[rows], keys)
-                chosen = (meant == actions[rows][:, None]).argmax(axis=1)
-                log_probs = np.zeros(rows.size, np.float32)
-            payees = env.beneficiaries()[rows]
-            trajectories = (rows * num_seats + env.seats[rows]) * num_seats + payees
-            parts.append((states, masks, chosen, log_probs, trajectories, is_sure))
+            actions[rows] = learner.act(rows, states, len(history))
         for index, agent in enumerate(agents):
             rows = np.flatnonzero(is_free & (players == index))
             if rows.size:
@@ -169,28 +144,111 @@ def play(
     ends[~is_left] = env.tables[~is_left]
     if judge is not None and is_left.any():
         payoffs[is_left], ends[is_left] = judge.settle(ends[is_left])
-    states, masks, chosen, log_probs, trajectories, is_sure = map(
-        np.concatenate, zip(*parts, strict=True)
+    return learner.rollout(
+        payoffs, np.stack(history, 1), np.stack(seats, 1), ends, seconds, has_values=not is_settled
     )
-    values = None
-    if judge is not None and not is_settled:
-        values = _judge(judge, judged, trajectories // num_seats**2)
-    paid = payoffs[trajectories // num_seats**2, trajectories % num_seats]
-    return Rollout(
-        states,
-        masks,
-        chosen,
-        log_probs,
-        trajectories,
-        paid,
-        np.stack(history, 1),
-        np.stack(seats, 1),
-        values=values,
-        is_sure=is_sure if values is not None else None,
-        ends=ends,
-        paid=payoffs,
-        env_seconds=seconds,
-    )
+
+
+class _Learner:
+    """Acts in the learning seats, and keeps what there is to learn from."""
+
+    def __init__(
+        self,
+        env: VectorEnv,
+        policy: Policy,
+        seed: int,
+        teacher: Agent | None,
+        explore: float,
+        judge: Judge | None,
+        is_greedy: bool,
+    ) -> None:
+        """See `play`."""
+        self._env = env
+        self._policy = policy
+        self._seed = seed
+        self._teacher = teacher
+        self._explore = explore
+        self._judge = judge
+        self._is_greedy = is_greedy
+        self._device = next(policy.parameters()).device
+        self._generator = torch.Generator(self._device).manual_seed(seed)
+        self._parts: list[tuple[npt.NDArray[np.generic], ...]] = []
+        self._judged: list[tuple[npt.NDArray[Any], npt.NDArray[np.int8]]] = []
+
+    def act(
+        self, rows: npt.NDArray[np.intp], states: npt.NDArray[np.int8], step: int
+    ) -> npt.NDArray[np.int64]:
+        """Actions at some tables, int64 [N].
+
+        Args:
+            rows: [N], the tables.
+            states: int8 [B, P], of all tables.
+            step: actions that were taken at each table before.
+        """
+        env = self._env
+        tables, masks = env.tables[rows], env.action_masks[rows]
+        seen, legal, meant = seen_by(self._policy.config, env.game.relabel, states[rows], masks)
+        is_sure = np.zeros(rows.size, np.bool_)
+        if self._judge is not None:
+            is_sure = self._judge.is_sure(tables)
+            self._judged.append((tables, meant))
+        if self._teacher is None:
+            is_card = legal[:, : env.game.NUM_CARDS].any(axis=1)
+            chosen, log_probs = _sample(
+                self._policy,
+                seen[:, : env.game.OBSERVATION.size],
+                legal,
+                np.where(is_card, np.float32(0), np.float32(self._explore)),
+                is_sure & self._is_greedy,
+                self._device,
+                self._generator,
+            )
+            actions = np.take_along_axis(meant, chosen[:, None], axis=1)[:, 0].astype(np.int64)
+        else:
+            keys = derive_keys(self._seed, rows, step)
+            actions = self._teacher.act(env.observations[rows], masks, keys)
+            chosen = (meant == actions[:, None]).argmax(axis=1)
+            log_probs = np.zeros(rows.size, np.float32)
+        num_seats = env.game.NUM_SEATS
+        payees = env.beneficiaries()[rows]
+        trajectories = (rows * num_seats + env.seats[rows]) * num_seats + payees
+        self._parts.append((seen, legal, chosen, log_probs, trajectories, is_sure))
+        return actions
+
+    def rollout(
+        self,
+        payoffs: npt.NDArray[np.float32],
+        history: npt.NDArray[np.int8],
+        seats: npt.NDArray[np.int8],
+        ends: npt.NDArray[Any],
+        env_seconds: float,
+        *,
+        has_values: bool,
+    ) -> Rollout:
+        """All decisions, and what came of them: see `Rollout`, whose `paid` is `payoffs` here."""
+        states, masks, chosen, log_probs, trajectories, is_sure = map(
+            np.concatenate, zip(*self._parts, strict=True)
+        )
+        num_seats = self._env.game.NUM_SEATS
+        deals = trajectories // num_seats**2
+        values = None
+        if self._judge is not None and has_values:
+            values = _judge(self._judge, self._judged, deals)
+        return Rollout(
+            states,
+            masks,
+            chosen,
+            log_probs,
+            trajectories,
+            payoffs[deals, trajectories % num_seats],
+            history,
+            seats,
+            values=values,
+            is_sure=is_sure if values is not None else None,
+            ends=ends,
+            paid=payoffs,
+            env_seconds=env_seconds,
+        )
 
 
 def _judge(

@@ -62,7 +62,7 @@ def test_first_legal_and_pass_always() -> None:
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_names_make_agents_that_know_them(name: str) -> None:
-    released = Path(registry.__file__).parent / "released" / "candidate"
+    released = Path(registry.__file__).parent / "released" / "prefa-v1"
     spec = name.replace(":N", ":2").replace("COMMAND", "sh").replace("SPEC", str(released))
     assert make_agent(spec).name == spec
 

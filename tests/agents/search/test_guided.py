@@ -35,7 +35,7 @@ from tests.agents.search.test_players import rows
 from tests.agents.search.test_worlds import MODEL
 from tests.helpers import RULES, deal_table, do, legal_of, observation_of
 
-CANDIDATE = str(Path(agents.__file__).parent / "released" / "candidate")
+RELEASED = str(Path(agents.__file__).parent / "released" / "prefa-v1")
 ACE_OF_SPADES = 7
 
 
@@ -224,8 +224,8 @@ def test_another_declarers_discards_are_what_he_would_discard() -> None:
 
 
 def test_specs_make_the_same_player_again() -> None:
-    spec = f"guided:20:{CANDIDATE}"
-    for whole in (spec, f"heuristic+{spec}", f"{spec}+pimc:2", f"{CANDIDATE}+{spec}"):
+    spec = f"guided:20:{RELEASED}"
+    for whole in (spec, f"heuristic+{spec}", f"{spec}+pimc:2", f"{RELEASED}+{spec}"):
         assert make_agent(whole).name == whole
         assert not is_checkpoint(whole) or "+" in whole
     assert parts(f"heuristic+{spec}") == ("heuristic", spec)
@@ -242,13 +242,13 @@ def test_a_path_with_a_plus_is_one_path(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_bad_numbers_of_worlds(number: str) -> None:
     with pytest.raises(ValueError, match="guided needs how many worlds"):
-        make_agent(f"guided:{number}:{CANDIDATE}")
+        make_agent(f"guided:{number}:{RELEASED}")
 
 
 def test_what_is_no_policy_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="such as 'guided:20:runs/quickstart'"):
         make_agent("guided:20")
-    for other in ("heuristic", "pimc:2", f"guided:2:{CANDIDATE}"):
+    for other in ("heuristic", "pimc:2", f"guided:2:{RELEASED}"):
         with pytest.raises(ValueError, match=f"'{other}' is another agent"):
             make_agent(f"guided:20:{other}")
     with pytest.raises(ValueError, match="no checkpoint at"):
@@ -263,7 +263,7 @@ def test_the_checkpoint_within_is_known_and_frozen(tmp_path: Path) -> None:
     run = tmp_path / "run"
     (run).mkdir()
     newest = run / "checkpoint-000000000007"
-    newest.symlink_to(CANDIDATE)
+    newest.symlink_to(RELEASED)
     weights = identity(str(run))
     assert weights.startswith(f"{newest.name}:")
     assert identity(f"heuristic+guided:9:{run}") == f"heuristic+guided:9:{weights}"
