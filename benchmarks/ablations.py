@@ -115,6 +115,7 @@ def measure(config: AblationConfig, runs: dict[str, str]) -> dict[str, Any]:
     metas = {
         name: checkpoint.load_meta(checkpoint.resolve(Path(run))) for name, run in runs.items()
     }
+    found["budget"] = config.decisions
     found["ablations"] = {
         name: {"run": runs[name], "decisions": meta["decisions"], "seconds": meta["seconds"]}
         for name, meta in metas.items()

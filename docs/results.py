@@ -41,6 +41,7 @@ def page() -> str:
     }
     by_role = [row["roles"]["candidate"] for row in found["report"]["rows"]]
     roles = [role for role in by_role[0] if any(one[role]["contribution"] for one in by_role)]
+    players = [row["roles"]["candidate"] for row in found.get("player", {"rows": []})["rows"]]
     league = found.get("league", {}).get("league", {"ratings": []})
 
     def payoff(one: str, other: str) -> float | None:
@@ -55,8 +56,9 @@ def page() -> str:
     filters = (command, speed, words.signed, words.plain, words.percent, words.p_value)
     environment.filters.update({function.__name__: function for function in filters})
     return environment.get_template("results.md.jinja").render(
-        {"cross": None, "league": None} | found,
+        {"cross": None, "league": None, "player": None, "ablations": None} | found,
         roles=roles,
+        player_roles=[r for r in roles if any(one[r]["contribution"] for one in players)],
         ratings=sorted(league["ratings"], key=lambda rating: -rating["rating"]),
         payoff=payoff,
     )
