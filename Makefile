@@ -22,7 +22,7 @@ ARGS ?=
 OMP_WAIT_POLICY ?= PASSIVE
 export OMP_WAIT_POLICY
 
-.PHONY: help install train player test lint types imports bench constraints clean
+.PHONY: help install train player ablations test lint types imports bench constraints clean
 
 help:
 	@sed -n 's/^# \{0,1\}//; 1,7p' Makefile
@@ -47,7 +47,14 @@ train: $(STAMP)
 player: $(STAMP)
 	$(BIN)/python train.py \
 		--stages configs/teacher.yaml,configs/clone.yaml,configs/selfplay.yaml
-	$(BIN)/python evaluate.py --config configs/evaluate_select.yaml --candidates runs/selfplay
+	rm -rf runs/player
+	$(BIN)/python -m agents.release --source runs/selfplay --out runs/player \
+		--onnx runs/player.onnx
+	$(BIN)/python evaluate.py --config configs/evaluate_select.yaml --candidates runs/player
+
+# Needs the teacher data of `make player`.
+ablations: $(STAMP)
+	$(BIN)/python -m benchmarks.ablations --json docs/results/ablations.json $(ARGS)
 
 test: lint types imports
 	$(BIN)/python -m pytest -n 2 $(ARGS)

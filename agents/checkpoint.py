@@ -37,6 +37,7 @@ _FIELDS = {
     "sha256": dict,
 }
 """What every checkpoint says, besides what `describe` does."""
+_DRAFT = "checkpoint-draft"
 _NAME = re.compile(r"checkpoint-(\d+)")
 
 
@@ -67,8 +68,11 @@ def write(
     target: Path, tensors: Mapping[str, Mapping[str, Tensor]], meta: Mapping[str, Any]
 ) -> None:
     """Write a checkpoint's folder whole or not at all, in the place of what was there."""
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    draft.mkdir(parents=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for draft in target.parent.glob(f".{_DRAFT}.*"):  # of a process that was killed
+        shutil.rmtree(draft, ignore_errors=True)
+    draft = target.with_name(f".{_DRAFT}.{os.getpid()}")
+    draft.mkdir()
     try:
         for name, of_file in tensors.items():
             save_file(dict(of_file), draft / name)
@@ -90,15 +94,18 @@ def checkpoints(run: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.name)
 
 
-def resolve(path: Path) -> Path:
-    """The checkpoint folder that a path means: itself, or the newest of a run folder.
+def resolve(spec: str | Path) -> Path:
+    """The checkpoint folder that a spec or path means: itself, or the newest of a run folder.
 
-    The name of a player that comes with the project means that one, whatever lies here.
+    As a text, the name of a player that comes with the project means that one, whatever lies here.
 
     Raises CheckpointError.
     """
-    if str(path) in released.NAMES:
-        return released.FOLDER / path
+    if isinstance(spec, str) and spec in released.NAMES:
+        return released.FOLDER / spec
+    if spec == "":
+        raise CheckpointError("no checkpoint is named: give the folder of one, or of a run")
+    path = Path(spec)
     if not path.exists():
         raise CheckpointError(f"no checkpoint at {path}: there is no such folder")
     if (path / META_FILE).is_file():
@@ -124,12 +131,24 @@ def load_meta(folder: Path) -> dict[str, Any]:
             f"{file} has checkpoint version {version!r}; this program reads version {VERSION}"
         )
     for field, kind in _FIELDS.items():
-        if type(meta.get(field)) is not kind:
+        value = meta.get(field)
+        if type(value) is not kind or (isinstance(value, int) and value < 0):
             raise CheckpointError(
-                f"broken checkpoint: {file}: {field} must be of type {kind.__name__}, "
-                f"not {meta.get(field)!r}"
+                f"broken checkpoint: {file}: {field} must be of type {kind.__name__}"
+                f"{', not negative' if kind is int else ''}, not {value!r}"
             )
     return meta
+
+
+def past(meta: Mapping[str, Any]) -> dict[int, tuple[int, float]]:
+    """Decisions and seconds that past selves had taken, by their time; CheckpointError."""
+    try:
+        taken = meta.get("past", {}).items()
+        return {int(time): (int(count), float(seconds)) for time, (count, seconds) in taken}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"broken checkpoint: past must have two numbers a time: {error}"
+        ) from None
 
 
 def load_tensors(folder: Path, meta: Mapping[str, Any], name: str) -> dict[str, Tensor]:

@@ -41,22 +41,32 @@ class League:
     """The newest weights of a policy at some moments; full, it forgets every other one."""
 
     def __init__(self, size: int) -> None:
-        """Take how many it keeps at most, 2 or more."""
+        """Take how many it keeps at most, 3 or more."""
         self._size = size
         self._members: dict[int, dict[str, Tensor]] = {}
+        self._taken: dict[int, tuple[int, float]] = {}
         self._gap = 1
 
     def __len__(self) -> int:
         return len(self._members)
 
-    def add(self, time: int, policy: Policy) -> None:
-        """Keep the weights of a policy as it is at a time, counted from 0 in steps of one."""
+    def add(self, time: int, policy: Policy, decisions: int, seconds: float) -> None:
+        """Keep the weights of a policy as it is at a time, counted from 0 in steps of one.
+
+        And the decisions and seconds that it had taken.
+        """
         if time % self._gap:
             return
+        self._taken[time] = decisions, seconds
         self._members[time] = {k: v.cpu().clone() for k, v in policy.state_dict().items()}
         if len(self._members) > self._size:
             self._gap *= 2
             self._members = {t: w for t, w in self._members.items() if t % self._gap == 0}
+
+    @property
+    def taken(self) -> dict[int, tuple[int, float]]:
+        """Decisions and seconds that the members had taken, by time, where they are known."""
+        return {time: self._taken[time] for time in self._members if time in self._taken}
 
     @property
     def times(self) -> list[int]:
@@ -75,8 +85,11 @@ class League:
         """All members, named `<time>.<parameter>`."""
         return {f"{t}.{k}": v for t, weights in self._members.items() for k, v in weights.items()}
 
-    def load(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over what `tensors` gave. Raises ValueError for other names."""
+    def load(
+        self, tensors: Mapping[str, Tensor], taken: Mapping[int, tuple[int, float]] | None = None
+    ) -> None:
+        """Take over what `tensors` and `taken` gave. Raises ValueError for other names."""
+        self._taken = dict(taken or {})
         self._members = {}
         for name, tensor in tensors.items():
             time, _, key = name.partition(".")

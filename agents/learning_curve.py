@@ -12,7 +12,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from prefa_env.prefa import Rules
 from . import checkpoint, provenance
 from .agent import Agent
 from .cli import Names, fail, parse_config
-from .curves import read_curves
 from .evaluation import EvaluateConfig, Evaluation
 from .html import check_installed
 from .league import League
@@ -34,7 +32,7 @@ from .report import make_console, make_progress, write_json
 from .results import results
 
 PROGRAM = "learning-curve"
-_AVERAGE = "average"
+INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -61,64 +59,58 @@ class CurveConfig:
     """The rule variant."""
 
     def __post_init__(self) -> None:
+        if not self.run:
+            raise ValueError("run must name a folder, not be empty")
         if self.points < 2:
             raise ValueError(f"points must be at least 2, not {self.points}")
         if not self.json and not self.svg:
             raise ValueError("json or svg must say where to write to")
 
 
-def past_selves(run: Path, game: Game, rules: Rules, points: int) -> dict[int, PolicyAgent]:
-    """Some of the past selves in a run's newest checkpoint, by the number of their iteration.
+@dataclass(frozen=True)
+class Point:
+    """A policy of a run, and what it had taken."""
 
-    Raises CheckpointError; ValueError where there are none.
+    agent: PolicyAgent
+    decisions: int
+    seconds: float
+
+
+def points_of(run: str, game: Game, rules: Rules, most: int) -> list[Point]:
+    """Some of the past selves in a run's newest checkpoint, and its average; `most` at most.
+
+    Raises:
+        CheckpointError: there is no checkpoint, or it is broken.
+        ValueError: it has no past selves.
     """
     folder = checkpoint.resolve(run)
     meta = checkpoint.load_meta(folder)
-    average = load_agent(run, game, rules)
+    average = load_agent(folder, game, rules)
     if not (folder / checkpoint.LEAGUE_FILE).is_file():
-        raise ValueError(f"{folder} holds no past selves: it is no run's")
+        raise ValueError(f"{folder} holds no past selves: it is not a run's")
     league = League(10**9)
-    league.load(checkpoint.load_tensors(folder, meta, checkpoint.LEAGUE_FILE))
-    if not league.times:
+    league.load(
+        checkpoint.load_tensors(folder, meta, checkpoint.LEAGUE_FILE), checkpoint.past(meta)
+    )
+    if not league.taken:
         raise ValueError(f"{folder} holds no past selves: train with past_share above 0")
-    chosen = np.linspace(0, len(league.times) - 1, min(points, len(league.times)))
-    selves = {}
-    for index in chosen.round().astype(int):
-        time = league.times[index]
+    times = list(league.taken)
+    chosen = np.linspace(0, len(times) - 1, min(most - 1, len(times))).round().astype(int)
+    points = []
+    for time in [times[index] for index in chosen]:
         policy = copy.deepcopy(average.policy)
         league.recall(time, policy)
-        selves[time * int(meta["config"]["snapshot_every"])] = PolicyAgent(str(time), policy, game)
-    return selves
-
-
-def _progress_of(run: Path) -> tuple[list[int], list[float]]:
-    """Decisions and seconds that a run had taken before each of its iterations, from its curves.
-
-    Raises ValueError where they are missing.
-    """
-    names = ["time/iterations", "time/fps"]
-    found = read_curves(run, names, points=10**9)
-    if len(found) < len(names):
-        raise ValueError(
-            f"{run} has no curves of TensorBoard, which tell when its past selves were"
-        )
-    decisions, seconds = [0], [0.0]
-    for (step, _), (_, rate) in zip(*(found[name] for name in names), strict=True):
-        seconds.append(seconds[-1] + (step - decisions[-1]) / rate)
-        decisions.append(int(step))
-    return decisions, seconds
+        points.append(Point(PolicyAgent(f"past {time}", policy, game), *league.taken[time]))
+    return [*points, Point(average, meta["decisions"], float(meta["seconds"]))]
 
 
 def measure(config: CurveConfig) -> dict[str, Any]:
     """Measure all points; plain values, for JSON.
 
-    Raises what `past_selves` and `Evaluation` raise.
+    Raises what `points_of` and `Evaluation` raise.
     """
-    run, game = Path(config.run), find_game("prefa")
-    selves = past_selves(run, game, config.rules, config.points - 1)
-    decisions, seconds = _progress_of(run)
-    agents: dict[str, Agent] = {f"before {i}": agent for i, agent in selves.items()}
-    agents[_AVERAGE] = load_agent(run, game, config.rules)
+    points = points_of(config.run, find_game("prefa"), config.rules, config.points)
+    agents: dict[str, Agent] = {point.agent.name: point.agent for point in points}
     evaluation = Evaluation(
         EvaluateConfig(
             candidates=Names(agents),
@@ -135,14 +127,13 @@ def measure(config: CurveConfig) -> dict[str, Any]:
     with make_progress(make_console()) as progress:
         evaluation.run(progress)
     found = results(evaluation)
-    places = [min(i, len(decisions) - 1) for i in (*selves, len(decisions) - 1)]
     return {
         "run": config.run,
         "identity": provenance.identity(config.run),
         **{key: found[key] for key in ("seeds", "version", "commit", "processor", "cores", "date")},
         "deals": config.deals,
-        "decisions": [decisions[place] for place in places],
-        "minutes": [seconds[place] / 60 for place in places],
+        "decisions": [point.decisions for point in points],
+        "minutes": [point.seconds / 60 for point in points],
         "fields": {
             name: {
                 key: [row[key] for row in found["rows"] if row["field"] == name]
@@ -166,7 +157,10 @@ def picture(found: dict[str, Any]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run with the arguments of a command line; the exit code: 0, or 2 for bad input."""
+    """Run with the arguments of a command line; the exit code.
+
+    0; 2 for bad input; 130 after an interruption.
+    """
     config = parse_config(CurveConfig, __doc__ or "", argv, PROGRAM)
     try:
         for path in filter(None, (config.json, config.svg)):
@@ -179,6 +173,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if config.svg:
             with atomic_write(config.svg) as file:
                 file.write(picture(found))
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        return INTERRUPTED
     except (ValueError, OSError, ModuleNotFoundError) as error:
         fail(str(error), PROGRAM)
     return 0

@@ -64,7 +64,10 @@ class Lessons:
         states, masks, meant = seen_by(
             self._network, self._relabel, decisions.states, decisions.masks.view(np.int8)
         )
-        _, trajectories = np.unique(decisions.trajectories, return_inverse=True)
+        # A shard that ends one order and begins the next is here twice.
+        copies = np.repeat(np.arange(taken), [len(self.shards[number]) for number in numbers])
+        many = decisions.trajectories.max() + 1
+        _, trajectories = np.unique(copies * many + decisions.trajectories, return_inverse=True)
         return Rollout(
             states=states,
             masks=masks,

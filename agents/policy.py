@@ -81,7 +81,7 @@ def load_agent(
     Raises CheckpointError if it is missing, broken, or made for another game, layout or rules.
     """
     game = find_game(game)
-    folder = checkpoint.resolve(Path(path))
+    folder = checkpoint.resolve(path)
     meta = checkpoint.load_meta(folder)
     checkpoint.check_fits(meta, game, rules or game.Rules(), folder)
     tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)

@@ -75,6 +75,7 @@ class PPOConfig:
         for name in (
             "lr",
             "clip",
+            "anchor_temperature",
             "reward_scale",
             "max_grad_norm",
             "epochs",
@@ -233,7 +234,8 @@ class Learner(nn.Module):
         order = np.argsort(rollout.trajectories, kind="stable")
         order = order[is_critics[order]]
         raw = advantages(rollout.trajectories, order, values, payoffs, config.gae_lambda)
-        normal = _normalise(raw, phases)
+        normal = np.zeros_like(raw)
+        normal[is_critics] = _normalise(raw[is_critics], phases[is_critics])
         samples = Samples(
             states=states,
             observations=states[:, :observation_size],
@@ -321,17 +323,19 @@ class Learner(nn.Module):
             if len(batch)
             else torch.zeros(())
         )
-        norm = self._descend(loss + value_loss)
+        norm = self._descend(loss + value_loss, is_policy_learning=weights.policy > 0)
         return figures | {
             "train/entropy_loss": -float(entropy.detach().mean()),
             "train/value_loss": float(value_loss.detach()),
             "train/grad_norm": norm,
         }
 
-    def _descend(self, loss: Tensor) -> float:
+    def _descend(self, loss: Tensor, *, is_policy_learning: bool = True) -> float:
         """One step of the optimiser; how long the gradient was before it was shortened."""
         self.optimizer.zero_grad()
         loss.backward()
+        if not is_policy_learning:  # without gradients its momentum rests, too
+            self.policy.zero_grad()
         norm = self._shorten_gradients()
         if not torch.isfinite(norm) or not torch.isfinite(loss):
             raise DivergedError(
@@ -350,7 +354,10 @@ class Learner(nn.Module):
         if len(networks) > 1:
             groups = [list(network.parameters()) for network in (*networks, self.critic)]
         norms = [nn.utils.clip_grad_norm_(g, self.config.max_grad_norm) for g in groups]
-        return torch.stack(norms).square().sum().sqrt() if len(norms) > 1 else norms[0]
+        if len(norms) == 1:
+            return norms[0]
+        device = next(self.parameters()).device  # without gradients a norm is on the CPU
+        return torch.stack([norm.to(device) for norm in norms]).square().sum().sqrt()
 
     def _cloning_loss(self, samples: Samples, batch: Tensor, log_probs: Tensor) -> Tensor:
         """Cross-entropy from the sharpened anchor, a mean over the batch."""

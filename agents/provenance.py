@@ -47,7 +47,7 @@ def identity(spec: str) -> str:
         return spec
     from . import checkpoint
 
-    folder = checkpoint.resolve(Path(spec))
+    folder = checkpoint.resolve(spec)
     weights: str = checkpoint.load_meta(folder)["sha256"][checkpoint.MODEL_FILE]
     return f"{folder.name}:{weights[:16]}"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from prefa_env.atomic import atomic_write, check_writable
 from prefa_env.doors import find_game
 
 from . import checkpoint
@@ -26,7 +27,7 @@ _RUN_ONLY = {"version", "sha256", "torch"}
 class ReleaseConfig:
     """What is published, and where it goes."""
 
-    source: str = "runs/prefa-v1"
+    source: str = "runs/selfplay"
     """Checkpoint or run."""
     out: str | None = None
     """Folder of the player, a checkpoint without optimiser; must not exist."""
@@ -34,6 +35,8 @@ class ReleaseConfig:
     """File for the policy as an ONNX graph; needs `pip install 'prefa[export]'`."""
 
     def __post_init__(self) -> None:
+        if not self.source:
+            raise ValueError("source must name a checkpoint or run, not be empty")
         if not self.out and not self.onnx:
             raise ValueError("out or onnx must say where to write to")
 
@@ -46,9 +49,8 @@ def release(source: str | Path, out: str | Path) -> Path:
         FileExistsError: the folder is there.
     """
     target = Path(out)
-    if target.exists():
-        raise FileExistsError(f"{target} exists: choose another folder, or delete it first")
-    folder = checkpoint.resolve(Path(source))
+    _refuse_to_overwrite(target)
+    folder = checkpoint.resolve(source)
     meta = checkpoint.load_meta(folder)
     tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
     kept = {name: t for name, t in tensors.items() if name.startswith("critic.")}
@@ -59,6 +61,11 @@ def release(source: str | Path, out: str | Path) -> Path:
     facts = {name: value for name, value in meta.items() if name not in _RUN_ONLY}
     checkpoint.write(target, {checkpoint.MODEL_FILE: kept}, facts)
     return target
+
+
+def _refuse_to_overwrite(folder: Path) -> None:
+    if folder.exists():
+        raise FileExistsError(f"{folder} exists: choose another folder, or delete it first")
 
 
 class _Graph(nn.Module):
@@ -73,7 +80,7 @@ class _Graph(nn.Module):
         return log_probs
 
 
-def export(source: str | Path, file: str | Path, game: str = "prefa") -> None:
+def export(source: str | Path, file: str | Path) -> None:
     """Write the policy of a checkpoint or run as an ONNX graph.
 
     Inputs `observations` int8 [B, O] and `masks` int8 [B, A], both as `Game.relabel` gives them if
@@ -84,11 +91,16 @@ def export(source: str | Path, file: str | Path, game: str = "prefa") -> None:
         ModuleNotFoundError: onnx or onnxscript is missing.
         OSError: the file cannot be written.
     """
-    found = find_game(game)
-    policy = load_agent(source, game).policy
+    meta = checkpoint.load_meta(checkpoint.resolve(source))
+    game = find_game(meta["game"])
+    try:
+        rules = game.Rules(**meta["rules"])
+    except (TypeError, ValueError) as error:
+        raise checkpoint.CheckpointError(f"broken checkpoint: {source}: rules: {error}") from None
+    policy = load_agent(source, game, rules).policy
     example = (
-        torch.zeros(2, found.OBSERVATION.size, dtype=torch.int8),
-        torch.ones(2, found.NUM_ACTIONS, dtype=torch.int8),
+        torch.zeros(2, game.OBSERVATION.size, dtype=torch.int8),
+        torch.ones(2, game.NUM_ACTIONS, dtype=torch.int8),
     )
     batch = {0: torch.export.Dim("batch")}
     try:
@@ -109,13 +121,18 @@ def export(source: str | Path, file: str | Path, game: str = "prefa") -> None:
             name=error.name,
         ) from error
     assert program is not None  # with dynamo there always is one
-    program.save(str(file))
+    with atomic_write(file, "wb") as target:
+        target.write(program.model_proto.SerializeToString())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run with the arguments of a command line; the exit code: 0, or 2 for bad input."""
     config = parse_config(ReleaseConfig, __doc__ or "", argv, PROGRAM)
     try:
+        if config.out:
+            _refuse_to_overwrite(Path(config.out))
+        if config.onnx:
+            check_writable(config.onnx)
         if config.out:
             print(release(config.source, config.out))
         if config.onnx:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import jsonargparse
 from rich.progress import Progress
 
+from . import released
 from .cli import Names, parse_config
 from .report import make_console
 from .teaching.generation import TeachingConfig, generate
@@ -37,8 +41,30 @@ def read_stages(files: Sequence[str]) -> list[Stage]:
     """The stages of config files; a bad one ends the program as `parse_config` does.
 
     A training run is one to be resumed.
+
+    Raises ValueError if what a stage begins with is not there, nor made by one before.
     """
-    return [_read(file) for file in files]
+    stages: list[Stage] = []
+    for file in files:
+        stage = _read(file)
+        if isinstance(stage, TrainConfig):
+            _check_sources(file, stage, {_folder(earlier) for earlier in stages})
+        stages.append(stage)
+    return stages
+
+
+def _folder(stage: Stage) -> Path:
+    return Path(stage.run if isinstance(stage, TrainConfig) else stage.out)
+
+
+def _check_sources(file: str, stage: TrainConfig, made: set[Path]) -> None:
+    """ValueError if what a stage begins with is not there, nor made by one before."""
+    for name in ("start", "anchor", "data"):
+        value = getattr(stage, name)
+        if value is None or value in released.NAMES or Path(value) in made:
+            continue
+        if not Path(value).exists():
+            raise ValueError(f"{file}: {name}: there is no {value}, and no earlier stage makes it")
 
 
 def _read(file: str) -> Stage:
@@ -66,6 +92,11 @@ def run_stages(files: Sequence[str]) -> bool:
                 return False
             continue
         console = make_console()
-        with Progress(console=console, disable=not console.is_terminal) as progress:
-            print(f"{stage.out}: {generate(stage, progress)}", flush=True)
+        # Shards are whole or not there: an exception is all that it takes to stop.
+        before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+        try:
+            with Progress(console=console, disable=not console.is_terminal) as progress:
+                print(f"{stage.out}: {generate(stage, progress)}", flush=True)
+        finally:
+            signal.signal(signal.SIGTERM, before)
     return True

@@ -38,7 +38,7 @@ class TrainConfig:
     snapshot_every: int = 25
     """Iterations between the past selves that are kept."""
     snapshots: int = 24
-    """Past selves kept at most; when there are more, every other one is forgotten."""
+    """Past selves kept at most, 3 or more; when there are more, every other one is forgotten."""
     explore: float = 0.0
     """How often a call or word is any legal one instead of the policy's."""
     words_share: float = 0.1
@@ -107,8 +107,12 @@ class TrainConfig:
             raise ValueError("start must name a checkpoint or run; leave it out for none")
         if not 0 <= self.warm_up <= 10**15:
             raise ValueError(f"warm_up must be 0 to 10^15, not {self.warm_up}")
-        if not 2 <= self.snapshots <= 1000:
-            raise ValueError(f"snapshots must be 2 to 1000, not {self.snapshots}")
+        if not 3 <= self.snapshots <= 1000:
+            raise ValueError(f"snapshots must be 3 to 1000, not {self.snapshots}")
+        if self.anchor is None and max(self.ppo.anchor, self.ppo.final_anchor) > 0:
+            raise ValueError("ppo.anchor is the weight of an anchor: name one, or set it to 0")
+        if self.method == "monte-carlo":
+            self._check_monte_carlo()
         if self.opponents and self.opponent_share + self.past_share > 1:
             raise ValueError("opponent_share and past_share are together more than 1")
         for name in (
@@ -116,6 +120,7 @@ class TrainConfig:
             "past_share",
             "explore",
             "words_share",
+            "settled_share",
             "teaching",
             "choice_weight",
         ):
@@ -123,6 +128,22 @@ class TrainConfig:
                 raise ValueError(f"{name} must be 0 to 1, not {getattr(self, name)}")
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must be 0 to 2^63 - 1, not {self.seed}")
+
+    def _check_monte_carlo(self) -> None:
+        ppo = self.ppo
+        shares = [
+            ppo.hindsight,
+            ppo.final_hindsight,
+            ppo.hindsight_words,
+            ppo.final_hindsight_words,
+        ]
+        if any(shares) or self.settled_share:
+            raise ValueError(
+                "method monte-carlo learns from what deals paid: set settled_share and all of "
+                "ppo.hindsight to 0"
+            )
+        if self.warm_up or self.anchor is not None or ppo.magnet:
+            raise ValueError("warm_up, anchor and ppo.magnet are for the method ppo alone")
 
     @property
     def lasting(self) -> dict[str, Any]:

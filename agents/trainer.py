@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -104,7 +105,7 @@ class Trainer:
                 )
             self._load()
         elif config.start is not None:
-            self._start(Path(config.start))
+            self._start(config.start)
 
     def _anchor(self) -> Policy:
         anchor = load_agent(str(self.config.anchor), self.game, self.config.rules).policy
@@ -137,7 +138,9 @@ class Trainer:
             if teacher is None and self.config.past_share:
                 every = self.config.snapshot_every
                 if not len(self.league) or self.iteration % every == 0:
-                    self.league.add(self.iteration // every, self.learner.policy)
+                    self.league.add(
+                        self.iteration // every, self.learner.policy, self.decisions, self.seconds
+                    )
                 self.league.draw(rng, self.past)
             rollout = play(
                 self.env,
@@ -209,6 +212,7 @@ class Trainer:
             "iteration": self.iteration,
             "decisions": self.decisions,
             "seconds": self.seconds,
+            "past": {str(time): list(taken) for time, taken in self.league.taken.items()},
             "torch": torch.__version__,
         }
         tensors = {
@@ -222,17 +226,17 @@ class Trainer:
         folder = checkpoint.resolve(self.run)
         meta = checkpoint.load_meta(folder)
         checkpoint.check_fits(meta, self.game, self.config.rules, folder)
-        saved = meta["config"]
-        for name, value in self.config.lasting.items():
-            if saved.get(name) != value:
-                raise checkpoint.CheckpointError(
-                    f"cannot resume {folder}: {name} was {saved.get(name)!r} and is now {value!r}"
-                )
+        different = _difference(meta["config"], self.config.lasting)
+        if different:
+            name, there, here = different
+            raise checkpoint.CheckpointError(
+                f"cannot resume {folder}: {name} was {there!r} and is now {here!r}"
+            )
         tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
         state = checkpoint.load_tensors(folder, meta, checkpoint.OPTIMIZER_FILE)
         league = checkpoint.load_tensors(folder, meta, checkpoint.LEAGUE_FILE)
         try:
-            self.league.load(league)
+            self.league.load(league, checkpoint.past(meta))
             self.learner.load_state_dict(tensors)
             optimizer = self.learner.optimizer
             optimizer.load_state_dict(optimizer.state_dict() | {"state": _unflatten(state)})
@@ -241,20 +245,25 @@ class Trainer:
         except (RuntimeError, KeyError, ValueError, TypeError) as error:
             raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None
 
-    def _start(self, path: Path) -> None:
+    def _start(self, spec: str) -> None:
         """Take over the networks of a checkpoint, its average if it has one, not its optimiser."""
-        folder = checkpoint.resolve(path)
+        folder = checkpoint.resolve(spec)
         meta = checkpoint.load_meta(folder)
         checkpoint.check_fits(meta, self.game, self.config.rules, folder)
-        scale = meta["config"].get("ppo", {}).get("reward_scale")  # the critic's unit
-        for name, there, here in (
-            ("network", network_of(meta), asdict(self.config.network)),
-            ("ppo.reward_scale", scale, self.config.ppo.reward_scale),
-        ):
-            if there != here:
-                raise checkpoint.CheckpointError(
-                    f"cannot start from {folder}: {name} is {there}, here {here}"
-                )
+        ppo = meta["config"].get("ppo")
+        scale = ppo.get("reward_scale") if isinstance(ppo, dict) else None  # the critic's unit
+        different = _difference(
+            {"network": network_of(meta), "ppo": {"reward_scale": scale}},
+            {
+                "network": asdict(self.config.network),
+                "ppo": {"reward_scale": self.config.ppo.reward_scale},
+            },
+        )
+        if different:
+            name, there, here = different
+            raise checkpoint.CheckpointError(
+                f"cannot start from {folder}: {name} is {there!r}, here {here!r}"
+            )
         tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
         average, policy = "average.", "policy."
         for name in [name for name in tensors if name.startswith(policy)]:
@@ -265,6 +274,21 @@ class Trainer:
             self.learner.load_state_dict(tensors)
         except RuntimeError as error:
             raise checkpoint.CheckpointError(f"broken checkpoint: {folder}: {error}") from None
+
+
+def _difference(
+    there: Mapping[str, Any], here: Mapping[str, Any], prefix: str = ""
+) -> tuple[str, Any, Any] | None:
+    """The first key in which values here are others than there, and both; with dots if nested."""
+    for name, value in here.items():
+        other = there.get(name)
+        if isinstance(value, dict) and isinstance(other, dict):
+            found = _difference(other, value, f"{prefix}{name}.")
+            if found:
+                return found
+        elif value != other:
+            return prefix + name, other, value
+    return None
 
 
 def _flatten(state: dict[int, dict[str, Tensor]]) -> dict[str, Tensor]:
@@ -341,7 +365,7 @@ def train(config: TrainConfig) -> bool:
     )
     printed = time.monotonic()
     alarms = Alarms()
-    writer = SummaryWriter(config.run, purge_step=trainer.decisions)
+    writer = SummaryWriter(config.run, purge_step=trainer.decisions + 1)
     with writer, _stop_on_signals() as caught, Progress(*columns) as bar:
         task = bar.add_task(
             "", total=config.decisions, completed=trainer.decisions, figures="starting"

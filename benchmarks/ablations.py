@@ -18,12 +18,13 @@ if __name__ == "__main__":
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from agents import checkpoint
-from agents.cli import Names, parse_config
+from agents.cli import Names, fail, parse_config
 from agents.evaluation import EvaluateConfig, Evaluation
 from agents.report import make_console, make_progress, print_results, write_json
 from agents.results import results
 from agents.train_config import TrainConfig
 from agents.trainer import train
+from prefa_env.atomic import check_writable
 
 PROGRAM = "ablations"
 
@@ -86,11 +87,11 @@ def stages(ablation: Ablation, folder: Path, decisions: int) -> list[TrainConfig
     """Clone, if any, and self-play."""
     clone = "clone" + "".join(f"-{name}-{value}" for name, value in ablation.network.items())
     run = folder / ablation.name.replace(" ", "-").lower()
-    warm_up = str(decisions // 100)
-    options = {"run": str(run), "decisions": str(decisions), "warm_up": warm_up}
+    options = {"run": str(run), "decisions": str(decisions), "warm_up": "50000"}
     options |= ablation.network | ablation.options
     if not ablation.has_clone:
         none = {"start": "null", "anchor": "null", "warm_up": "0"}
+        none |= {"ppo.anchor": "0", "ppo.final_anchor": "0"}
         return [_config("configs/selfplay.yaml", options | none)]
     path = str(folder / clone)
     return [
@@ -99,14 +100,16 @@ def stages(ablation: Ablation, folder: Path, decisions: int) -> list[TrainConfig
     ]
 
 
+def _evaluation(config: AblationConfig, runs: Sequence[str]) -> EvaluateConfig:
+    return EvaluateConfig(
+        candidates=Names(runs), fields=config.fields, deals=config.deals, seeds=config.seeds,
+        workers=config.workers,
+    )  # fmt: skip
+
+
 def measure(config: AblationConfig, runs: dict[str, str]) -> dict[str, Any]:
     """Measure players, whose folders `runs` has by the name of what was left out."""
-    evaluation = Evaluation(
-        EvaluateConfig(
-            candidates=Names(runs.values()), fields=config.fields, deals=config.deals,
-            seeds=config.seeds, workers=config.workers,
-        )
-    )  # fmt: skip
+    evaluation = Evaluation(_evaluation(config, list(runs.values())))
     console = make_console()
     with make_progress(console) as progress:
         evaluation.run(progress)
@@ -124,8 +127,24 @@ def measure(config: AblationConfig, runs: dict[str, str]) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run with the arguments of a command line; the exit code: 0, or 130 after a signal."""
+    """Run with the arguments of a command line; the exit code.
+
+    0; 2 for bad input; 130 after a signal.
+    """
     config = parse_config(AblationConfig, __doc__ or "", argv, PROGRAM)
+    try:
+        return _run(config)
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on", file=sys.stderr)
+        return 130
+    except (ValueError, OSError) as error:
+        fail(str(error), PROGRAM)
+
+
+def _run(config: AblationConfig) -> int:
+    Evaluation(_evaluation(config, ["heuristic"]))  # what is wrong is said before the training
+    if config.json:
+        check_writable(config.json)
     runs = {}
     for ablation in ABLATIONS:
         for stage in stages(ablation, Path(config.folder), config.decisions):

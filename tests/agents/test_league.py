@@ -45,7 +45,7 @@ def test_when_full_every_other_one_is_forgotten() -> None:
     league = League(size=4)
     kept = []
     for time in range(12):
-        league.add(time, policy(float(time)))
+        league.add(time, policy(float(time)), 10 * time, time / 2)
         kept.append(marks(league))
     assert kept[3] == {0, 1, 2, 3}
     assert kept[4] == kept[5] == {0, 2, 4}
@@ -53,21 +53,24 @@ def test_when_full_every_other_one_is_forgotten() -> None:
     assert kept[8] == kept[11] == {0, 4, 8}
 
 
+@pytest.mark.parametrize("size", [3, 4])
+@pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("count", range(1, 12))
-def test_a_loaded_league_goes_on_as_before(count: int) -> None:
-    league, twin = League(size=4), League(size=4)
-    for time in range(count):
-        league.add(time, policy(float(time)))
-    twin.load(league.tensors())
-    for time in range(count, 14):
-        league.add(time, policy(float(time)))
-        twin.add(time, policy(float(time)))
+def test_a_loaded_league_goes_on_as_before(count: int, first: int, size: int) -> None:
+    league, twin = League(size), League(size)
+    for time in range(first, first + count):
+        league.add(time, policy(float(time)), 10 * time, time / 2)
+    twin.load(league.tensors(), league.taken)
+    for time in range(first + count, 24):
+        league.add(time, policy(float(time)), 10 * time, time / 2)
+        twin.add(time, policy(float(time)), 10 * time, time / 2)
         assert marks(league) == marks(twin)
+        assert league.taken == twin.taken == {t: (10 * t, t / 2) for t in league.times}
 
 
 def test_members_do_not_change_with_the_policy() -> None:
     league, learner = League(size=4), policy(1.0)
-    league.add(0, learner)
+    league.add(0, learner, 0, 0.0)
     with torch.no_grad():
         biases(learner)[Action.PASS] = 2.0
     assert marks(league) == {1.0}

@@ -102,3 +102,11 @@ def test_long_gradients_of_the_cards_leave_the_rest_alone(card_body: bool) -> No
     else:  # one length for both
         assert norm == pytest.approx(np.hypot(40, 0.4))
         assert lengths == pytest.approx([0.5, 0.5 * 0.4 / 40], rel=1e-3)
+
+
+def test_a_network_without_gradients_has_length_zero() -> None:
+    critic = Critic(prefa, TWO)
+    learner = Learner(new_policy(), critic, PPOConfig(), slice(0, 1))
+    for parameter in learner.policy.networks()[0].parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    assert float(learner._shorten_gradients()) == 0

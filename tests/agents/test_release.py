@@ -72,6 +72,23 @@ def test_the_graph_plays_the_same_moves(run: Path, tmp_path: Path) -> None:
     assert moves > 300
 
 
+def test_a_player_of_other_rules_can_be_exported(tmp_path: Path) -> None:
+    network = NetworkConfig(width=8, blocks=0)
+    rules = prefa.Rules(all_pass="misere")
+    folder = str(tmp_path / "run")
+    Trainer(TrainConfig(folder, rules=rules, deals=8, network=network)).save()
+    file = tmp_path / "policy.onnx"
+    assert main(["--source", folder, "--out", str(tmp_path / "player"), "--onnx", str(file)]) == 0
+    assert file.stat().st_size > 0
+
+
+def test_nothing_is_written_if_not_all_can_be(run: Path, tmp_path: Path) -> None:
+    player, file = tmp_path / "player", tmp_path / "missing" / "policy.onnx"
+    with pytest.raises(SystemExit):
+        main(["--source", str(run), "--out", str(player), "--onnx", str(file)])
+    assert not list(tmp_path.iterdir())
+
+
 def test_bad_input_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, words in (
         (["--source", str(tmp_path / "no"), "--out", str(tmp_path / "x")], "no checkpoint at"),

@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 import agents
 from agents import checkpoint, exploiter, make_agent, provenance
 from agents.benchmarks import SeedSet
 from agents.comparison import compare
 from agents.network import NetworkConfig
+from agents.policy import load_agent
 from agents.train_config import TrainConfig
 from agents.trainer import Trainer
 from prefa_env import prefa
@@ -31,7 +33,9 @@ def test_it_plays_legally_and_better_than_the_rule_player() -> None:
 def test_a_run_can_start_from_it(tmp_path: Path) -> None:
     network = NetworkConfig(width=256, blocks=2, card_body=True)
     config = TrainConfig(str(tmp_path / "run"), start=NAME, network=network, deals=8)
-    assert Trainer(config).decisions == 0
+    started = Trainer(config).learner.policy.state_dict()
+    released = load_agent(NAME).policy.state_dict()
+    assert all(torch.equal(tensor, released[name]) for name, tensor in started.items())
 
 
 def test_other_bytes_are_refused(tmp_path: Path) -> None:
@@ -49,7 +53,11 @@ def test_its_name_is_known_wherever_a_path_is(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / NAME).mkdir()  # nor is another thing of that name meant
-    assert checkpoint.resolve(Path(NAME)) == FOLDER
+    assert checkpoint.resolve(NAME) == FOLDER
+    with pytest.raises(ValueError, match="no checkpoint at prefa-v1: neither"):
+        checkpoint.resolve(Path(NAME))  # a path is a path
+    with pytest.raises(ValueError, match="no checkpoint at"):
+        make_agent(f"./{NAME}")
     assert make_agent(NAME).name == NAME
     assert make_agent(f"guided:2:{NAME}").name == f"guided:2:{NAME}"
     assert exploiter.frozen(f"heuristic+{NAME}", "prefa", Rules()) == f"heuristic+{NAME}"

@@ -114,3 +114,15 @@ def test_the_command_line_runs_them(
     monkeypatch.setattr("sys.argv", ["train.py", "--stages", ",".join(files)])
     assert program.main() == 0
     assert len(ended) == 2 and len(generated) == 1
+
+
+def test_what_no_stage_makes_is_named_before_the_first_begins(tmp_path: Path) -> None:
+    for name in ("start", "anchor", "data"):
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(f"run: {tmp_path}/run\n{name}: {tmp_path}/nothing\n", encoding="utf-8")
+        with pytest.raises(
+            ValueError, match=f"{name}: there is no .*nothing, and no earlier stage"
+        ):
+            read_stages([str(file)])
+    file.write_text(f"run: {tmp_path}/run\nstart: prefa-v1\n", encoding="utf-8")
+    assert len(read_stages([str(file)])) == 1

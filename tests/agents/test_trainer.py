@@ -705,7 +705,17 @@ def test_cards_with_values_are_played_greedily() -> None:
     ("change", "message"),
     [
         ({"past_share": 0.8}, "together more than 1"),
-        ({"snapshots": 1}, "snapshots must be 2 to"),
+        ({"snapshots": 2}, "snapshots must be 3 to"),
+        ({"settled_share": -1}, "settled_share must be 0 to 1"),
+        ({"anchor": None, "ppo": PPOConfig(anchor=0.1)}, "ppo.anchor is the weight of an anchor"),
+        (
+            {"method": "monte-carlo", "ppo": PPOConfig(hindsight=1)},
+            "monte-carlo learns from what deals paid",
+        ),
+        (
+            {"method": "monte-carlo", "ppo": PPOConfig(), "warm_up": 5},
+            "warm_up, anchor and ppo.magnet are for",
+        ),
         ({"warm_up": -1}, "warm_up must be 0 to"),
         ({"explore": 2}, "explore must be 0 to 1"),
         ({"deals": 10**6}, "too little memory: deals 1,000,000 need about"),
