@@ -20,7 +20,7 @@ from .network import Policy
 from .policy import load_agent
 
 PROGRAM = "release"
-_RUN_ONLY = {"version", "sha256", "torch"}
+_RUN_ONLY = {"version", "sha256", "torch", "past"}
 
 
 @dataclass(frozen=True)

@@ -279,9 +279,12 @@ class Trainer:
 def _difference(
     there: Mapping[str, Any], here: Mapping[str, Any], prefix: str = ""
 ) -> tuple[str, Any, Any] | None:
-    """The first key in which values here are others than there, and both; with dots if nested."""
-    for name, value in here.items():
-        other = there.get(name)
+    """The first key in which values here are others than there, and both; with dots if nested.
+
+    Of the outermost keys there, those that are not here do not matter.
+    """
+    for name in {**here, **there} if prefix else here:
+        value, other = here.get(name), there.get(name)
         if isinstance(value, dict) and isinstance(other, dict):
             found = _difference(other, value, f"{prefix}{name}.")
             if found:
