@@ -61,8 +61,8 @@ class PolicyAgent:
         rows = len(seen)
         if rows == 0:
             return np.empty(masks.shape, np.float32)
-        padding = (0, -rows % block), (0, 0)
-        seen, masks = np.pad(seen, padding, "edge"), np.pad(masks, padding, "edge")
+        padded = np.minimum(np.arange(rows + -rows % block), rows - 1)  # with the last row
+        seen, masks = seen[padded], masks[padded]
         parts = [
             self.policy(
                 torch.from_numpy(seen[i : i + block]), torch.from_numpy(masks[i : i + block])
