@@ -56,7 +56,7 @@ def page() -> str:
     filters = (command, speed, words.signed, words.plain, words.percent, words.p_value)
     environment.filters.update({function.__name__: function for function in filters})
     return environment.get_template("results.md.jinja").render(
-        {"cross": None, "league": None, "player": None, "ablations": None} | found,
+        dict.fromkeys(("cross", "league", "player", "player_cross", "ablations")) | found,
         roles=roles,
         player_roles=[r for r in roles if any(one[r]["contribution"] for one in players)],
         ratings=sorted(league["ratings"], key=lambda rating: -rating["rating"]),
