@@ -29,7 +29,6 @@ class PolicyAgent:
         self.name = name
         self.policy = policy.eval()
         self._relabel = game.relabel
-        self._in_play = game.IN_PLAY
 
     @torch.no_grad()
     def act(self, observations: Observations, action_masks: Masks, keys: Keys) -> Actions:
@@ -49,7 +48,7 @@ class PolicyAgent:
         """
         seen, masks, meant = seen_by(self.policy.config, self._relabel, observations, action_masks)
         result = np.empty(masks.shape, np.float32)
-        in_play = observations[:, self._in_play] != 0
+        in_play = self.policy.in_play(torch.from_numpy(seen)).numpy()
         kinds = [in_play, ~in_play] if self.policy.cards is not None else [slice(None)]
         for kind in kinds:  # a block goes through one network
             result[kind] = self._in_blocks(seen[kind], masks[kind], block)

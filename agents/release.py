@@ -49,7 +49,8 @@ def release(source: str | Path, out: str | Path) -> Path:
         FileExistsError: the folder is there.
     """
     target = Path(out)
-    _refuse_to_overwrite(target)
+    if target.exists():
+        raise FileExistsError(f"{target} exists: choose another folder, or delete it first")
     folder = checkpoint.resolve(source)
     meta = checkpoint.load_meta(folder)
     tensors = checkpoint.load_tensors(folder, meta, checkpoint.MODEL_FILE)
@@ -61,11 +62,6 @@ def release(source: str | Path, out: str | Path) -> Path:
     facts = {name: value for name, value in meta.items() if name not in _RUN_ONLY}
     checkpoint.write(target, {checkpoint.MODEL_FILE: kept}, facts)
     return target
-
-
-def _refuse_to_overwrite(folder: Path) -> None:
-    if folder.exists():
-        raise FileExistsError(f"{folder} exists: choose another folder, or delete it first")
 
 
 class _Graph(nn.Module):
@@ -129,9 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run with the arguments of a command line; the exit code: 0, or 2 for bad input."""
     config = parse_config(ReleaseConfig, __doc__ or "", argv, PROGRAM)
     try:
-        if config.out:
-            _refuse_to_overwrite(Path(config.out))
-        if config.onnx:
+        if config.onnx:  # before the player is written
             check_writable(config.onnx)
         if config.out:
             print(release(config.source, config.out))

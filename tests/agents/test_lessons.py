@@ -77,6 +77,20 @@ def rows(values: list[list[float]], choices: list[int]) -> Decisions:
     )
 
 
+def test_a_shard_that_comes_twice_in_a_draw_is_two_sets_of_trajectories(data: Path) -> None:
+    lessons = Lessons(data, GAME, Rules(), 1.0, 0.5, AS_DEALT)
+    sizes = [len(np.unique(shard.trajectories)) for shard in lessons.shards]
+    seen = set()
+    for iteration in range(20):  # of four shards of five each
+        rollout = lessons.draw(1, iteration, 4 * DEALS)
+        places = np.arange(4 * iteration, 4 * iteration + 4)
+        orders = [np.random.default_rng([1, t]).permutation(SHARDS) for t in range(17)]
+        numbers = [int(orders[place // SHARDS][place % SHARDS]) for place in places]
+        seen.add(len(set(numbers)))
+        assert len(np.unique(rollout.trajectories)) == sum(sizes[number] for number in numbers)
+    assert min(seen) < 4  # some draw does hold one twice
+
+
 def test_targets() -> None:
     none = float("nan")
     some = rows([[3.0, none, 1.0], [none, none, none], [-900.0, 900.0, none]], [2, 1, 0])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -524,6 +525,17 @@ def test_an_interrupted_save_leaves_the_last_checkpoint(
     with pytest.raises(OSError, match="disk full"):
         checkpoint.save(run, 10**9, {"x.safetensors": {"policy.x": torch.zeros(1)}}, {})
     assert sorted(path.name for path in run.iterdir()) == before
+
+
+def test_what_a_killed_process_left_half_written_is_swept_away(tmp_path: Path) -> None:
+    checkpoint.save(tmp_path, 10, {"x.safetensors": {"x": torch.zeros(1)}}, {})
+    for pid in (os.getpid(), 1):  # its number may come again
+        (tmp_path / f".{checkpoint._DRAFT}.{pid}").mkdir()
+    checkpoint.save(tmp_path, 20, {"x.safetensors": {"x": torch.zeros(1)}}, {})
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "checkpoint-000000000010",
+        "checkpoint-000000000020",
+    }
 
 
 def test_only_the_last_checkpoints_are_kept(tmp_path: Path) -> None:
